@@ -1,0 +1,1 @@
+//! Commands on a head, confined by the kernel where the host can.

@@ -1,0 +1,208 @@
+use std::fmt;
+use std::io;
+
+use super::{ContentVersion, FileKind, Precondition};
+use crate::path::{PathError, WorkspacePath};
+
+/// What a caller wants of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileAccess {
+    /// To see it.
+    Read,
+    /// To change it.
+    Write,
+}
+
+impl fmt::Display for FileAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        })
+    }
+}
+
+/// Why a file operation was refused or failed. Nothing has changed unless the variant says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileSystemError {
+    /// The text is no path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// There is nothing at the path.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// There is something at the path already.
+    #[error("{path} exists already")]
+    AlreadyExists {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// The entry is no regular file.
+    #[error("{path} is not a regular file but a {}", kind_name(*kind))]
+    NotAFile {
+        /// The path.
+        path: WorkspacePath,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The entry, or one on the way to it, is no folder.
+    #[error("{path} is not a folder")]
+    NotADirectory {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// The folder has entries.
+    #[error("the folder {path} is not empty")]
+    DirectoryNotEmpty {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// A link on the way leaves the tree.
+    #[error("{path} leads out of the workspace through a link")]
+    Escapes {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// Links lead in a circle, or there are too many.
+    #[error("{path} goes through too many links")]
+    LinkLoop {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// The path belongs to Git's own folder.
+    #[error("{path} belongs to Git's own folder, which is not part of the workspace")]
+    GitInternal {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// The policy does not allow it.
+    #[error("the policy does not allow to {access} {path}: {rule}")]
+    Denied {
+        /// The path.
+        path: WorkspacePath,
+        /// What was wanted.
+        access: FileAccess,
+        /// Which rule decided.
+        rule: String,
+    },
+    /// The file or its mount can only be read.
+    #[error("{path} is read-only")]
+    ReadOnly {
+        /// The path.
+        path: WorkspacePath,
+    },
+    /// The precondition does not hold.
+    #[error(
+        "{path} is not as expected: expected {expected}, found {}",
+        current.map_or_else(|| "no file".to_owned(), |v| format!("version {}", v.short()))
+    )]
+    Conflict {
+        /// The path.
+        path: WorkspacePath,
+        /// What was expected.
+        expected: Precondition,
+        /// The version now; `None` when there is no file.
+        current: Option<ContentVersion>,
+    },
+    /// The file is larger than the limit.
+    #[error("{path} has {size} bytes: the limit is {limit}")]
+    TooLarge {
+        /// The path.
+        path: WorkspacePath,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// No root of that name is mounted.
+    #[error(
+        "there is no root `{name}`; {}",
+        if known.is_empty() { "no roots are mounted".to_owned() } else { format!("there are: {}", known.join(", ")) }
+    )]
+    UnknownRoot {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The operation makes no sense for this path.
+    #[error("{path}: {reason}")]
+    InvalidOperation {
+        /// The path.
+        path: WorkspacePath,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A glob or regular expression that cannot be used.
+    #[error("`{}` cannot be used as a pattern: {reason}", pattern.escape_debug())]
+    InvalidPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The tree's top folder is no longer the one that was opened.
+    #[error("the folder of this workspace was replaced or removed: {reason}")]
+    StaleRoot {
+        /// What was found.
+        reason: String,
+    },
+    /// The disk or quota is full. The old content is kept.
+    #[error("no space left to {step} {path}; the old content is kept")]
+    NoSpace {
+        /// The path.
+        path: WorkspacePath,
+        /// Which step failed.
+        step: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The host refused or failed. The old content is kept.
+    #[error("could not {step} {path}: {source}")]
+    Io {
+        /// The path.
+        path: WorkspacePath,
+        /// Which step failed.
+        step: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A move between two trees copied all, but could not remove the source; both exist.
+    #[error("{from} was copied to {to}, but could not be removed: both exist")]
+    PartialMove {
+        /// Where it was and still is.
+        from: WorkspacePath,
+        /// Where it is now, too.
+        to: WorkspacePath,
+        /// Why the removal failed.
+        source: Box<Self>,
+    },
+}
+
+impl FileSystemError {
+    /// Whether the same call may succeed later without any change of the caller's.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => {
+                matches!(
+                    source.kind(),
+                    io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
+                )
+            }
+            _ => false,
+        }
+    }
+}
+
+fn kind_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::File => "file",
+        FileKind::Directory => "folder",
+        FileKind::Symlink => "symbolic link",
+        FileKind::Special => "FIFO, socket or device",
+    }
+}

@@ -1,0 +1,20 @@
+//! The one way to a head's bytes: [`SessionFileSystem`].
+
+mod content;
+mod entry;
+mod error;
+mod ext;
+mod precondition;
+mod search;
+mod session_file_system;
+
+pub use content::{ContentVersion, FileContent, ReadRange, VersionError};
+pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, PageRequest};
+pub use error::{FileAccess, FileSystemError};
+pub use ext::SessionFileSystemExt;
+pub use precondition::{Precondition, Removal, Replace};
+pub use search::{
+    GrepQuery, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream, SearchSummary,
+    SearchTarget, Truncation,
+};
+pub use session_file_system::SessionFileSystem;

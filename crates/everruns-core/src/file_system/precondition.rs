@@ -1,0 +1,74 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ContentVersion, FileSystemError};
+use crate::path::WorkspacePath;
+
+/// What must hold of a file for a change to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precondition {
+    /// Nothing.
+    #[default]
+    Any,
+    /// There is no entry at the path.
+    Absent,
+    /// There is a file, and its bytes have this version.
+    Matches(ContentVersion),
+}
+
+impl Precondition {
+    /// Checks the precondition against the `current` version, `None` when there is no file.
+    ///
+    /// # Errors
+    /// [`FileSystemError::Conflict`] with the current version.
+    pub fn check(
+        self,
+        path: &WorkspacePath,
+        current: Option<ContentVersion>,
+    ) -> Result<(), FileSystemError> {
+        let holds = match self {
+            Self::Any => true,
+            Self::Absent => current.is_none(),
+            Self::Matches(version) => current == Some(version),
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(FileSystemError::Conflict {
+                path: path.clone(),
+                expected: self,
+                current,
+            })
+        }
+    }
+}
+
+impl fmt::Display for Precondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("anything"),
+            Self::Absent => f.write_str("no file"),
+            Self::Matches(version) => write!(f, "version {}", version.short()),
+        }
+    }
+}
+
+/// How much a removal may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// One file, link or empty folder.
+    Entry,
+    /// A folder and all below it, too.
+    Recursive,
+}
+
+/// Whether a move may replace what is at its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// An existing destination is an error.
+    Never,
+    /// A file or link may be replaced by a file or link.
+    File,
+}

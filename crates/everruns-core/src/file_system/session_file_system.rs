@@ -1,0 +1,137 @@
+use std::fmt::Debug;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{
+    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, PageRequest,
+    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
+};
+use crate::path::WorkspacePath;
+
+/// The files of one head, or a wrapper around them.
+///
+/// # What every implementation guarantees
+///
+/// * **Containment.** No call reads, writes, lists or creates anything outside the tree, whatever links are
+///   in it and whoever changes them meanwhile. A link that leaves the tree is
+///   [`Escapes`](FileSystemError::Escapes); one that stays inside works, and stays a link when its target is
+///   written. `.git` in any spelling is no part of the tree
+///   ([`GitInternal`](FileSystemError::GitInternal)). FIFOs, sockets and devices are refused without
+///   blocking ([`NotAFile`](FileSystemError::NotAFile)).
+/// * **Whole versions.** A reader sees the bytes before a write or after it, never a mixture; the version it
+///   gets is the hash of the whole file's bytes.
+/// * **Durability.** When a change returns, it is on stable storage as far as the implementation has one.
+/// * **Cancellation.** Dropping a future leaves either the state before the call or the state after it, no
+///   lock held and no temporary file that a later call would see.
+/// * **Bounds.** Files over the implementation's limit are [`TooLarge`](FileSystemError::TooLarge); listings
+///   come in pages and searches as bounded streams.
+///
+/// Bytes go in and out; encodings are the caller's affair. Paths that reach an implementation for a single
+/// tree lie below [`Mount::Head`](crate::path::Mount::Head).
+///
+/// Wrappers forward every method on purpose and keep these guarantees; the conformance suite in
+/// `everruns-testkit` runs on implementations and wrappers alike. Conveniences are in
+/// [`SessionFileSystemExt`](super::SessionFileSystemExt).
+#[async_trait]
+pub trait SessionFileSystem: Send + Sync + Debug {
+    /// Reads `range` (in bytes) of the file at `path`, following links that stay inside.
+    ///
+    /// The version covers the whole file even when the range does not. A range that starts at or after
+    /// the end gives no bytes.
+    ///
+    /// # Errors
+    /// `NotFound`, `NotAFile`, `Escapes`, `LinkLoop`, `GitInternal`, `Denied`, `TooLarge`, `Io`.
+    async fn read(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<FileContent, FileSystemError>;
+
+    /// Replaces the whole content of the file at `path`, or creates it with its missing folders.
+    ///
+    /// Atomic: on error nothing has changed, missing folders aside. The mode of an existing file is kept. A
+    /// partner of a hard link keeps its bytes. Returns the version of what was written.
+    ///
+    /// # Errors
+    /// `Conflict` with the current version when `precondition` does not hold; `NotAFile` for a folder or
+    /// special file; `Escapes` (also for a dangling link), `GitInternal`, `Denied`, `ReadOnly`,
+    /// `TooLarge`, `NoSpace`, `Io`.
+    async fn write(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError>;
+
+    /// Removes the entry at `path`; a link itself, never its target.
+    ///
+    /// [`Removal::Entry`] removes a file, a link or an empty folder, atomically. [`Removal::Recursive`] removes
+    /// a folder with all below it, one entry after the other: cancelled or failed, the rest is still there.
+    /// A precondition other than `Any` needs a file.
+    ///
+    /// # Errors
+    /// `NotFound`, `DirectoryNotEmpty`, `Conflict`, `GitInternal`, `Denied`, `ReadOnly`, `InvalidOperation` for
+    /// the top folder, `Io`.
+    async fn remove(
+        &self,
+        path: &WorkspacePath,
+        removal: Removal,
+        precondition: Precondition,
+    ) -> Result<(), FileSystemError>;
+
+    /// Moves the entry `from` (a link itself, not its target) to `to`, creating missing folders of `to`.
+    ///
+    /// Atomic within one tree. [`Replace::Never`] refuses an existing `to`; [`Replace::File`] replaces a file or
+    /// link by a file or link. Folders are never replaced.
+    ///
+    /// # Errors
+    /// `NotFound`, `AlreadyExists`, `NotAFile`, `GitInternal`, `Denied`, `ReadOnly`, `InvalidOperation` when a
+    /// folder would move into itself, `Io`.
+    async fn rename(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError>;
+
+    /// Makes a folder and its missing parents; an existing folder is no error.
+    ///
+    /// # Errors
+    /// `NotADirectory` when a file is in the way, `Escapes`, `GitInternal`, `Denied`, `ReadOnly`, `NoSpace`, `Io`.
+    async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError>;
+
+    /// Tells about the entry at `path` itself: a link is reported as a link.
+    ///
+    /// # Errors
+    /// `NotFound`, `Escapes`, `LinkLoop`, `GitInternal`, `Denied`, `Io`.
+    async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError>;
+
+    /// One page of the entries of a folder, sorted by name in byte order.
+    ///
+    /// Entries made or removed between two pages may or may not show up; others show up exactly once.
+    /// Names that are not Unicode are in [`DirectoryPage::unrepresentable`], escaped.
+    ///
+    /// # Errors
+    /// `NotFound`, `NotADirectory`, `Escapes`, `LinkLoop`, `GitInternal`, `Denied`, `Io`.
+    async fn list(
+        &self,
+        dir: &WorkspacePath,
+        page: PageRequest,
+    ) -> Result<DirectoryPage, FileSystemError>;
+
+    /// Finds paths or lines; results come as a stream that ends with one summary.
+    ///
+    /// Dropping the stream stops the search. Links are not followed. Files that
+    /// [`SearchQuery::filter`] refuses are not opened.
+    ///
+    /// # Errors
+    /// `InvalidPattern` at once; `NotFound`, `NotADirectory` for the folder searched; later errors come
+    /// in the stream.
+    async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError>;
+
+    /// Where a process on this host would find `path`, when anywhere. Does no I/O and proves nothing
+    /// about containment: only a compute that confines its processes may use it.
+    fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf>;
+}

@@ -1,0 +1,144 @@
+use std::path::PathBuf;
+
+use super::{FencingToken, LeaseOwner, Sequence};
+use crate::BoxError;
+use crate::clock::Timestamp;
+use crate::failpoint::FailpointError;
+use crate::ids::{SessionId, WorkspaceHeadId};
+
+/// Why a store refused or failed. Nothing has changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No such session.
+    #[error("no session {session} is recorded here")]
+    NotFound {
+        /// The session.
+        session: SessionId,
+    },
+    /// A session of this id is recorded already.
+    #[error("a session {session} is recorded already")]
+    AlreadyExists {
+        /// The session.
+        session: SessionId,
+    },
+    /// The session is bound to another head.
+    #[error("session {session} is bound to head {head} already")]
+    AlreadyBound {
+        /// The session.
+        session: SessionId,
+        /// The head it is bound to.
+        head: WorkspaceHeadId,
+    },
+    /// The isolated head is bound to another session.
+    #[error(
+        "the isolated head {head} is bound to session {session}: fork it, or make a shared head"
+    )]
+    HeadBound {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The session that has it.
+        session: SessionId,
+    },
+    /// Someone else executes the session.
+    #[error(
+        "session {session} is being executed by {owner}: wait until it ends, or cancel it there"
+    )]
+    LeaseHeld {
+        /// The session.
+        session: SessionId,
+        /// Who.
+        owner: LeaseOwner,
+        /// When its lease ends unless it is renewed.
+        expires_at: Timestamp,
+    },
+    /// Someone else has taken over the session.
+    #[error("session {session} was taken over by another process: this one must stop")]
+    Fenced {
+        /// The session.
+        session: SessionId,
+        /// The token that was presented.
+        presented: FencingToken,
+    },
+    /// Another event was appended meanwhile.
+    #[error("session {session} has {actual} events, not {expected} as expected")]
+    SequenceConflict {
+        /// The session.
+        session: SessionId,
+        /// The last place that was expected.
+        expected: Sequence,
+        /// The last place there is.
+        actual: Sequence,
+    },
+    /// What is stored of a session cannot be read.
+    #[error("what is stored of session {session} is corrupt: {reason}")]
+    CorruptRecord {
+        /// The session.
+        session: SessionId,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The database was made by a newer version.
+    #[error("{} has schema version {found}; this program knows up to {supported}: use a newer one", location.display())]
+    NewerSchema {
+        /// The database.
+        location: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version known here.
+        supported: i64,
+    },
+    /// The file is no database, or is damaged. It was left as it is.
+    #[error("{} is not a usable database: {reason}; it was left as it is", location.display())]
+    CorruptDatabase {
+        /// The database.
+        location: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The database cannot be written.
+    #[error("{} cannot be written: {reason}", location.display())]
+    ReadOnly {
+        /// The database.
+        location: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Others kept the database busy for too long; the same call may succeed later.
+    #[error("the store is busy: {operation} was tried {attempts} times")]
+    Busy {
+        /// What was to be done.
+        operation: &'static str,
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// The database could not be reached; the same call may succeed later.
+    #[error("the store cannot be reached to {operation}: {source}")]
+    Unavailable {
+        /// What was to be done.
+        operation: &'static str,
+        /// Why not.
+        source: BoxError,
+    },
+    /// The store failed.
+    #[error("the store could not {operation}: {source}")]
+    Failed {
+        /// What was to be done.
+        operation: &'static str,
+        /// Why not.
+        source: BoxError,
+    },
+    /// A test stopped the operation.
+    #[error(transparent)]
+    Failpoint(#[from] FailpointError),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later without any change of the caller's.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Unavailable { .. } | Self::LeaseHeld { .. }
+        )
+    }
+}

@@ -1,0 +1,15 @@
+//! What is kept of a session: its record, binding, events and lease.
+
+mod error;
+mod event;
+mod lease;
+mod query;
+mod record;
+mod store;
+
+pub use error::StoreError;
+pub use event::{EventPayload, Sequence, SessionEvent, ToolOutcome, TurnOutcome};
+pub use lease::{FencingToken, Lease, LeaseOwner};
+pub use query::{EventPage, EventQuery, PageDirection, SessionPage, SessionQuery};
+pub use record::{AgentSummary, NewSession, SessionRecord};
+pub use store::{AppendReceipt, AppendRequest, SessionStore};

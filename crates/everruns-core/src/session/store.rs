@@ -1,0 +1,134 @@
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{
+    EventPage, EventPayload, EventQuery, FencingToken, Lease, LeaseOwner, NewSession, Sequence,
+    SessionPage, SessionQuery, SessionRecord, StoreError,
+};
+use crate::clock::Timestamp;
+use crate::ids::SessionId;
+use crate::workspace::WorkspaceBinding;
+
+/// Events to append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendRequest {
+    /// The session.
+    pub session: SessionId,
+    /// The token of the caller's lease.
+    pub token: FencingToken,
+    /// The place of the last event that the caller knows.
+    pub expected: Sequence,
+    /// Names this request: a repetition with the same key is answered, not applied again.
+    pub idempotency_key: String,
+    /// When it happens.
+    pub at: Timestamp,
+    /// What happened, at least one event.
+    pub events: Vec<EventPayload>,
+}
+
+/// What an append did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendReceipt {
+    /// The place of the first event appended.
+    pub first: Sequence,
+    /// The place of the last event appended.
+    pub last: Sequence,
+    /// Whether an earlier request with the same key had appended them.
+    pub replayed: bool,
+}
+
+/// Keeps sessions.
+///
+/// # What every store guarantees
+///
+/// * A change that was acknowledged is durable as far as [`is_durable`](Self::is_durable) says, and is seen by
+///   every later read, also from other processes.
+/// * Every call is atomic. Dropping its future leaves the state before or after it; an append can be repeated
+///   with its key to learn which.
+/// * An isolated head is bound to one session at most: a constraint of the store, not a check before a write.
+/// * Events are never changed or removed, apart from [`delete`](Self::delete) of their session, and their
+///   sequence numbers have no gaps.
+///
+/// `everruns-testkit` has the conformance suite that every store passes.
+#[async_trait]
+pub trait SessionStore: Send + Sync + Debug {
+    /// Whether sessions survive the end of this process.
+    fn is_durable(&self) -> bool;
+
+    /// Records a session without a binding.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and the store's own.
+    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError>;
+
+    /// Binds a session to a head, once. The same binding again is no error.
+    ///
+    /// # Errors
+    /// `NotFound`; `AlreadyBound` when the session has another binding; `HeadBound` when the head is isolated and
+    /// another session has it; and the store's own.
+    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError>;
+
+    /// What is known of a session.
+    ///
+    /// # Errors
+    /// `NotFound`, `CorruptRecord`, and the store's own.
+    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError>;
+
+    /// Lists sessions, the most recently changed first.
+    ///
+    /// # Errors
+    /// The store's own.
+    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError>;
+
+    /// Changes a session's title.
+    ///
+    /// # Errors
+    /// `NotFound`, and the store's own.
+    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError>;
+
+    /// Appends events.
+    ///
+    /// # Errors
+    /// `NotFound`; `Fenced` when `token` is not of the present lease; `SequenceConflict` when `expected` is not the
+    /// last place; and the store's own. A request whose key was applied before is answered with its receipt.
+    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError>;
+
+    /// Reads events.
+    ///
+    /// # Errors
+    /// `NotFound`, `CorruptRecord`, and the store's own.
+    async fn events(&self, session: &SessionId, query: EventQuery)
+    -> Result<EventPage, StoreError>;
+
+    /// Takes the session's lease, or extends it for its present owner with the same token.
+    ///
+    /// A lease that has expired by `now` is taken over with a greater token.
+    ///
+    /// # Errors
+    /// `NotFound`; `LeaseHeld` while another owner's lease runs; and the store's own.
+    async fn acquire_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError>;
+
+    /// Gives up a lease; one that is no longer held is no error.
+    ///
+    /// # Errors
+    /// The store's own.
+    async fn release_lease(
+        &self,
+        session: &SessionId,
+        token: FencingToken,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a session with its binding and events. Its head is not touched.
+    ///
+    /// # Errors
+    /// `NotFound`; `LeaseHeld` while someone executes it; and the store's own.
+    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError>;
+}

@@ -1,0 +1,59 @@
+use std::sync::Arc;
+
+use super::{
+    WorkspaceBackend, WorkspaceError, WorkspaceHead, WorkspaceHeadAccess, WorkspaceHeadName,
+    WorkspaceHeadRequest,
+};
+use crate::ids::WorkspaceId;
+
+/// A head about to be made. Isolated unless [`shared`](Self::shared) is called.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is made before `create`"]
+pub struct WorkspaceHeadBuilder {
+    backend: Arc<dyn WorkspaceBackend>,
+    workspace_id: WorkspaceId,
+    name: String,
+    revision: Option<String>,
+    access: WorkspaceHeadAccess,
+}
+
+impl WorkspaceHeadBuilder {
+    pub(super) fn new(
+        backend: Arc<dyn WorkspaceBackend>,
+        workspace_id: WorkspaceId,
+        name: String,
+    ) -> Self {
+        Self {
+            backend,
+            workspace_id,
+            name,
+            revision: None,
+            access: WorkspaceHeadAccess::Isolated,
+        }
+    }
+
+    /// Makes it from `revision`, in the backend's own syntax, such as a branch or commit.
+    pub fn from_revision(mut self, revision: impl Into<String>) -> Self {
+        self.revision = Some(revision.into());
+        self
+    }
+
+    /// Lets several sessions use it at once.
+    pub fn shared(mut self) -> Self {
+        self.access = WorkspaceHeadAccess::Shared;
+        self
+    }
+
+    /// Makes the head.
+    ///
+    /// # Errors
+    /// `InvalidName`, and as [`WorkspaceBackend::create_head`].
+    pub async fn create(self) -> Result<WorkspaceHead, WorkspaceError> {
+        let name = WorkspaceHeadName::new(self.name)?;
+        let mut request = WorkspaceHeadRequest::new(self.workspace_id, name);
+        request.revision = self.revision;
+        request.access = self.access;
+        let resource = self.backend.create_head(request).await?;
+        Ok(WorkspaceHead::new(self.backend, resource))
+    }
+}

@@ -1,0 +1,278 @@
+use std::path::PathBuf;
+
+use super::BindingError;
+use crate::BoxError;
+use crate::failpoint::FailpointError;
+use crate::file_system::FileSystemError;
+use crate::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
+
+/// Why a workspace or head operation was refused or failed. Nothing is half done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceError {
+    /// The locator is not in the backend's syntax.
+    #[error("`{}` leads to no workspace: {reason}", locator.escape_debug())]
+    InvalidLocator {
+        /// The locator as given.
+        locator: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is nothing at that path.
+    #[error("{} does not exist", path.display())]
+    NotFound {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path lies in no Git repository.
+    #[error("{} is not in a Git repository: run `git init` there, or give another path", path.display())]
+    NotARepository {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The repository has a property that is not supported.
+    #[error("the repository {} is not supported: {reason}", path.display())]
+    UnsupportedRepository {
+        /// The repository.
+        path: PathBuf,
+        /// Which property.
+        reason: String,
+    },
+    /// The repository has no commit yet.
+    #[error("the repository {} has no commit yet: make a first one, then create heads from it", path.display())]
+    EmptyRepository {
+        /// The repository.
+        path: PathBuf,
+    },
+    /// No such revision, or not a text that names one.
+    #[error("`{}` names no revision: {reason}", revision.chars().take(80).collect::<String>().escape_debug())]
+    UnknownRevision {
+        /// The text as given.
+        revision: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A text that cannot name a head.
+    #[error("`{}` cannot name a head: {reason}", name.chars().take(80).collect::<String>().escape_debug())]
+    InvalidName {
+        /// The text as given.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The workspace has a head of that name.
+    #[error("there is a head named `{}` already ({head}): choose another name", name.escape_debug())]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The head that has it.
+        head: WorkspaceHeadId,
+    },
+    /// The backend has not opened a workspace of this id.
+    #[error("no workspace {workspace} is known here")]
+    WorkspaceNotFound {
+        /// The id.
+        workspace: WorkspaceId,
+    },
+    /// The backend keeps no head of this id.
+    #[error("no head {head} is known here")]
+    HeadNotFound {
+        /// The id.
+        head: WorkspaceHeadId,
+    },
+    /// The head is archived.
+    #[error("the head {head} is archived: its files are kept; reopen it explicitly to use it")]
+    HeadArchived {
+        /// The head.
+        head: WorkspaceHeadId,
+    },
+    /// The head was destroyed.
+    #[error(
+        "the head {head} was destroyed{}",
+        kept.as_ref().map_or_else(String::new, |kept| format!("; its work is kept in {kept}"))
+    )]
+    HeadDestroyed {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// Where its work is kept, such as a branch or ref.
+        kept: Option<String>,
+    },
+    /// The head exists in the records, but what is on disk cannot be proved to be it.
+    #[error("the head {head} cannot be used: {reason}")]
+    HeadUnavailable {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// What was found.
+        reason: String,
+    },
+    /// The isolated head belongs to another session.
+    #[error(
+        "the isolated head {head} belongs to session {session}: fork it, or make a shared head"
+    )]
+    HeadClaimed {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The session that has it.
+        session: SessionId,
+    },
+    /// Something is running on the head.
+    #[error("the head {head} is busy: {reason}")]
+    HeadBusy {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// What is running.
+        reason: String,
+    },
+    /// No such checkpoint.
+    #[error("checkpoint {revision} is not kept in this workspace")]
+    CheckpointNotFound {
+        /// The checkpoint's revision.
+        revision: String,
+    },
+    /// The branch is checked out where it cannot follow a change.
+    #[error("the branch {branch} is checked out in {}: {reason}", location.display())]
+    BranchInUse {
+        /// The branch.
+        branch: String,
+        /// The worktree that has it.
+        location: PathBuf,
+        /// Why it cannot follow.
+        reason: String,
+    },
+    /// A backend returned another workspace or head than the one asked for.
+    #[error("asked for {expected}, but the backend returned {found}")]
+    IdentityMismatch {
+        /// What was asked for.
+        expected: String,
+        /// What came back.
+        found: String,
+    },
+    /// A persisted binding does not fit its backend.
+    #[error("the persisted binding of head {head} is corrupt: {reason}")]
+    BindingCorrupt {
+        /// The head it names.
+        head: WorkspaceHeadId,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A binding that must not be persisted.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
+    /// The backend's own state folder cannot be used.
+    #[error("{} cannot be used as a state folder: {reason}", path.display())]
+    InvalidState {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The backend has no such operation.
+    #[error("the backend {backend} cannot {operation}")]
+    Unsupported {
+        /// The backend.
+        backend: WorkspaceBackendId,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// The host does not allow it.
+    #[error("no permission to {operation} {}", path.display())]
+    PermissionDenied {
+        /// What was to be done.
+        operation: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The disk or quota is full.
+    #[error("no space left to {operation} {}; nothing was lost", path.display())]
+    NoSpace {
+        /// What was to be done.
+        operation: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A file operation failed.
+    #[error(transparent)]
+    FileSystem(#[from] FileSystemError),
+    /// A test stopped the operation.
+    #[error(transparent)]
+    Failpoint(#[from] FailpointError),
+    /// No backend of this id is registered. The name to come; [`ProviderUnavailable`](Self::ProviderUnavailable)
+    /// is emitted until then.
+    #[error("no backend `{id}` is registered")]
+    BackendUnavailable {
+        /// The backend.
+        id: WorkspaceBackendId,
+    },
+    /// The backend failed. The name to come; [`Provider`](Self::Provider) is emitted until then.
+    #[error("the backend could not {operation}: {source}")]
+    Backend {
+        /// What was to be done.
+        operation: &'static str,
+        /// Why it failed.
+        source: BoxError,
+    },
+    /// No backend of this id is registered.
+    #[error(
+        "no workspace backend `{id}` is registered: register it with `AgentBuilder::workspace_backend`"
+    )]
+    ProviderUnavailable {
+        /// The backend.
+        id: WorkspaceBackendId,
+    },
+    /// The backend failed.
+    #[error("the workspace backend could not {operation}: {source}")]
+    Provider {
+        /// What was to be done.
+        operation: &'static str,
+        /// Why it failed.
+        source: BoxError,
+    },
+}
+
+impl WorkspaceError {
+    /// A failure of a backend for which there is no variant of its own.
+    pub fn backend(operation: &'static str, source: impl Into<BoxError>) -> Self {
+        Self::Provider {
+            operation,
+            source: source.into(),
+        }
+    }
+
+    /// No backend of this id is registered.
+    pub fn backend_unavailable(id: WorkspaceBackendId) -> Self {
+        Self::ProviderUnavailable { id }
+    }
+
+    /// A failed host operation on `path`, sorted into permission, space and the rest.
+    pub fn io(operation: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Self::PermissionDenied {
+                    operation,
+                    path,
+                    source,
+                }
+            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::NoSpace {
+                operation,
+                path,
+                source,
+            },
+            _ => Self::backend(operation, format!("{}: {source}", path.display())),
+        }
+    }
+
+    /// Whether the same call may succeed later without any change of the caller's.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::HeadBusy { .. } => true,
+            Self::FileSystem(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Workspaces, their heads, and the backends that keep them.
+//!
+//! A [`Workspace`] is a project's lineage. A [`WorkspaceHead`] is one stable, mutable view of it, kept by a
+//! [`WorkspaceBackend`]. Only explicit calls remove anything: dropping a handle never does.
+
+mod backend;
+mod binding;
+mod builder;
+mod checkpoint;
+mod descriptor;
+mod diff;
+mod error;
+mod handle;
+mod head;
+mod merge;
+mod name;
+mod receipt;
+mod request;
+mod resource;
+mod status;
+
+pub use backend::WorkspaceBackend;
+pub use binding::{BindingError, BindingPayload, MAX_PAYLOAD_BYTES, WorkspaceBinding};
+pub use builder::WorkspaceHeadBuilder;
+pub use checkpoint::{UncapturedEntry, WorkspaceCheckpoint};
+pub use descriptor::{
+    WorkspaceDescriptor, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadState,
+};
+pub use diff::{DiffBase, DiffLine, DiffLineKind, FileChange, FileDiff, Hunk, WorkspaceDiff};
+pub use error::WorkspaceError;
+pub use handle::Workspace;
+pub use head::WorkspaceHead;
+pub use merge::{MergeConflict, MergeOutcome, MergeRequest, MergeStrategy};
+pub use name::{MAX_HEAD_NAME_LENGTH, WorkspaceHeadName};
+pub use receipt::{ArchiveReceipt, DestroyReceipt, RestoreReceipt};
+pub use request::WorkspaceHeadRequest;
+pub use resource::WorkspaceHeadResource;
+pub use status::{DegradedFact, EntryState, StatusEntry, WorkspaceHeadStatus};

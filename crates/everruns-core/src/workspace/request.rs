@@ -1,0 +1,28 @@
+use super::{WorkspaceHeadAccess, WorkspaceHeadName};
+use crate::ids::WorkspaceId;
+
+/// A wish for a new head, as a backend gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceHeadRequest {
+    /// The workspace it is to belong to.
+    pub workspace_id: WorkspaceId,
+    /// Its name.
+    pub name: WorkspaceHeadName,
+    /// What to make it from, in the backend's own syntax; the backend's default when `None`.
+    pub revision: Option<String>,
+    /// How many sessions it is to serve.
+    pub access: WorkspaceHeadAccess,
+}
+
+impl WorkspaceHeadRequest {
+    /// An isolated head `name` from the backend's default revision.
+    pub fn new(workspace_id: WorkspaceId, name: WorkspaceHeadName) -> Self {
+        Self {
+            workspace_id,
+            name,
+            revision: None,
+            access: WorkspaceHeadAccess::Isolated,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Agents, sessions and the turn loop of everruns, with the file tools.

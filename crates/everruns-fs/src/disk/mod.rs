@@ -1,0 +1,1 @@
+//! Files on disk, contained by the kernel.

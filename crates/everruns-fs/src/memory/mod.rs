@@ -1,0 +1,1 @@
+//! Files in memory: a persistent copy-on-write tree.

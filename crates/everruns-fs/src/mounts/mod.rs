@@ -1,0 +1,1 @@
+//! Additional roots beside the head.

@@ -1,0 +1,1 @@
+//! Portable read and write authorisation.

@@ -1,0 +1,1 @@
+//! Finding paths and lines.

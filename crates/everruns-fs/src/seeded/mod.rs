@@ -1,0 +1,1 @@
+//! Files that an agent brings along.

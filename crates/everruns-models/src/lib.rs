@@ -1,0 +1,1 @@
+//! Model providers of everruns: OpenAI, Anthropic, compatible endpoints, and a scripted one.

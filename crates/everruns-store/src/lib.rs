@@ -1,0 +1,1 @@
+//! Session stores of everruns: SQLite and PostgreSQL.

@@ -1,0 +1,1 @@
+//! Conformance suites, fault injection and repository fixtures for everruns. For tests only.
