@@ -1,0 +1,107 @@
+//! The steps that are one call of cargo on the whole workspace.
+//!
+//! All of them turn every feature on: the `PostgreSQL` store and the failpoints are code like any
+//! other, and one feature set means that the steps share what they build.
+
+use crate::context::Context;
+use crate::step::Outcome;
+
+/// The sources are formatted.
+pub(crate) fn fmt(context: &Context) -> anyhow::Result<Outcome> {
+    context.cargo("fmt").args(["--all", "--check"]).run()?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// No lint speaks up, tests and examples included.
+pub(crate) fn clippy(context: &Context) -> anyhow::Result<Outcome> {
+    context
+        .cargo_locked("clippy")
+        .args([
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--",
+            "-D",
+            "warnings",
+        ])
+        .run()?;
+    Ok(Outcome::Passed("every target, every feature".to_owned()))
+}
+
+/// Every test passes. Pending snapshots are an error, never an update.
+pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
+    let nextest = context.has_cargo_tool("nextest");
+    let command = if nextest {
+        let profile = if context.ci { "ci" } else { "default" };
+        context.cargo_locked("nextest").args([
+            "run",
+            "--workspace",
+            "--all-features",
+            "--no-fail-fast",
+            "--profile",
+            profile,
+        ])
+    } else {
+        println!("!!!! cargo-nextest is not installed: `cargo test` runs in its place, without");
+        println!("!!!! time limits. Install it with `cargo install --locked cargo-nextest`.");
+        context.cargo_locked("test").args([
+            "--workspace",
+            "--all-features",
+            "--all-targets",
+            "--no-fail-fast",
+        ])
+    };
+    let (passed, mut summaries) = command.env("INSTA_UPDATE", "no").run_keeping(is_summary)?;
+    if !nextest {
+        summaries.push("by cargo test: cargo-nextest is not installed".to_owned());
+    }
+    let note = summaries.join("; ");
+    Ok(if passed {
+        Outcome::Passed(note)
+    } else {
+        Outcome::Failed(note)
+    })
+}
+
+/// The line with which a test runner says how many tests ran.
+fn is_summary(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("Summary [") || line.starts_with("test result:")
+}
+
+/// Every example in the documentation runs.
+pub(crate) fn doctests(context: &Context) -> anyhow::Result<Outcome> {
+    context
+        .cargo_locked("test")
+        .args(["--doc", "--workspace", "--all-features"])
+        .run()?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// The documentation builds without a warning.
+pub(crate) fn docs(context: &Context) -> anyhow::Result<Outcome> {
+    context
+        .cargo_locked("doc")
+        .args(["--workspace", "--no-deps", "--all-features"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_summary;
+
+    #[test]
+    fn summary_lines_of_both_runners_are_known() {
+        assert!(is_summary(
+            "     Summary [   0.012s] 4 tests run: 4 passed, 0 skipped\n"
+        ));
+        assert!(is_summary(
+            "test result: ok. 4 passed; 0 failed; 0 ignored\n"
+        ));
+        assert!(!is_summary(
+            "        PASS [   0.005s] xtask layers::tests::x\n"
+        ));
+    }
+}
