@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> bool {
     let mut left_out = Vec::new();
     for &step in StepName::value_variants() {
         match arguments.left_out(step) {
-            Some(reason) => left_out.push((step, reason.to_owned())),
+            Some(reason) => left_out.push((step, reason)),
             None => finished.push(run_step(context, step)),
         }
     }
@@ -107,7 +107,7 @@ fn row(one: &Finished) -> String {
 /// The line that says what ran, what failed and what did not run.
 fn last_line(
     finished: &[Finished],
-    left_out: &[(StepName, String)],
+    left_out: &[(StepName, &str)],
     failed: &[&str],
     took: Duration,
 ) -> String {
@@ -119,11 +119,6 @@ fn last_line(
             Outcome::Passed(_) | Outcome::Failed(_) => ran.push(one.step.name()),
         }
     }
-    not_run.extend(
-        left_out
-            .iter()
-            .map(|(step, reason)| format!("{} ({reason})", step.name())),
-    );
     let steps = if ran.len() == 1 { "step" } else { "steps" };
     let mut line = format!(
         "xtask ci: {} {steps} ran in {} s",
@@ -137,6 +132,16 @@ fn last_line(
     if !not_run.is_empty() {
         line.push_str("; not run: ");
         line.push_str(&not_run.join(", "));
+    }
+    for option in ["left out by --only", "left out by --skip"] {
+        let steps: Vec<&str> = left_out
+            .iter()
+            .filter(|(_, reason)| *reason == option)
+            .map(|(step, _)| step.name())
+            .collect();
+        if !steps.is_empty() {
+            line.extend(["; ", option, ": ", &steps.join(", ")]);
+        }
     }
     if !failed.is_empty() {
         line.push_str("; FAILED: ");
@@ -167,11 +172,11 @@ mod tests {
                 Outcome::NotRun("cargo-deny is not installed".to_owned()),
             ),
         ];
-        let left_out = [(StepName::Docs, "left out by --skip".to_owned())];
+        let left_out = [(StepName::Docs, "left out by --skip")];
         assert_eq!(
             last_line(&steps, &left_out, &["clippy"], Duration::from_secs(412)),
             "xtask ci: 2 steps ran in 412 s: fmt, clippy; not run: deny (cargo-deny is not \
-             installed), docs (left out by --skip); FAILED: clippy"
+             installed); left out by --skip: docs; FAILED: clippy"
         );
     }
 
