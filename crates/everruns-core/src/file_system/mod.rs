@@ -3,6 +3,7 @@
 mod content;
 mod entry;
 mod error;
+mod error_paths;
 mod ext;
 mod precondition;
 mod search;
@@ -12,7 +13,7 @@ pub use content::{ContentVersion, FileContent, ReadRange, VersionError};
 pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, PageRequest};
 pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;
-pub use precondition::{Precondition, Removal, Replace};
+pub use precondition::{LastLink, Precondition, Removal, Replace};
 pub use search::{
     GrepQuery, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream, SearchSummary,
     SearchTarget, Truncation,

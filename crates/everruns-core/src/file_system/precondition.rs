@@ -72,3 +72,12 @@ pub enum Replace {
     /// A file or link may be replaced by a file or link.
     File,
 }
+
+/// Whether a link at the very end of a path is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastLink {
+    /// Yes, as reading and writing do.
+    Follow,
+    /// No, as removing, moving and telling about an entry do.
+    Keep,
+}

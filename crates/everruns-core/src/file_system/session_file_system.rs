@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, PageRequest,
+    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
     Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
 };
 use crate::path::WorkspacePath;
@@ -130,6 +130,23 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     /// `InvalidPattern` at once; `NotFound`, `NotADirectory` for the folder searched; later errors come
     /// in the stream.
     async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError>;
+
+    /// The path under which the tree itself keeps the entry at `path`: links on the way followed, names
+    /// spelled as they are stored. A rule about paths, such as a policy, holds of this path as well as of the
+    /// one asked for, so that neither a link nor another spelling evades it.
+    ///
+    /// Of a path that does not exist, the part that exists is resolved and the rest is kept as given, so a
+    /// path without links and other spellings resolves to itself. The result tells of this moment only: whoever
+    /// changes links in the tree can make it untrue.
+    ///
+    /// # Errors
+    /// `NotFound` for a link that is followed and whose target does not exist; `Escapes`, `LinkLoop`,
+    /// `NotADirectory`, `GitInternal`, `Denied`, `Io`.
+    async fn resolve(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<WorkspacePath, FileSystemError>;
 
     /// Where a process on this host would find `path`, when anywhere. Does no I/O and proves nothing
     /// about containment: only a compute that confines its processes may use it.
