@@ -1,1 +1,7 @@
-//! Model providers of everruns: OpenAI, Anthropic, compatible endpoints, and a scripted one.
+//! Model providers of everruns: `OpenAI`, Anthropic, compatible endpoints, and a scripted one.
+//!
+//! [`Simulated`] is always here. It needs no key and no network, and plays what it was told to.
+
+mod simulated;
+
+pub use simulated::{Simulated, SimulatedStep};

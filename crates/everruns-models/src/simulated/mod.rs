@@ -1,0 +1,9 @@
+//! A model that plays a script: for tests, demonstrations and examples.
+
+mod play;
+mod provider;
+mod script;
+mod step;
+
+pub use script::Simulated;
+pub use step::SimulatedStep;
