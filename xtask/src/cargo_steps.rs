@@ -8,7 +8,10 @@ use crate::step::Outcome;
 
 /// The sources are formatted.
 pub(crate) fn fmt(context: &Context) -> anyhow::Result<Outcome> {
-    context.cargo("fmt").args(["--all", "--check"]).run()?;
+    context
+        .cargo("fmt")
+        .args(["--all", "--", "--check", "-l"])
+        .run()?;
     Ok(Outcome::Passed(String::new()))
 }
 
@@ -54,6 +57,9 @@ pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
     let (passed, mut summaries) = command.env("INSTA_UPDATE", "no").run_keeping(is_summary)?;
     if !nextest {
         summaries.push("by cargo test: cargo-nextest is not installed".to_owned());
+    }
+    if summaries.is_empty() {
+        summaries.push("no test ran".to_owned());
     }
     let note = summaries.join("; ");
     Ok(if passed {

@@ -1,5 +1,8 @@
 //! Each feature builds alone, and so do none, the default and all of them, without a warning.
 
+use std::collections::HashSet;
+use std::time::Instant;
+
 use serde::Deserialize;
 
 use crate::context::Context;
@@ -12,11 +15,12 @@ pub(crate) fn step(context: &Context) -> anyhow::Result<Outcome> {
     let mut manifests = manifest::library_crates(context)?;
     manifests.sort_by_key(|manifest| manifest.package.name != "everruns");
     let mut problems = Vec::new();
+    let mut shown = HashSet::new();
     let mut checked = 0;
     for manifest in &manifests {
         for selection in selections(manifest) {
             checked += 1;
-            if let Some(problem) = check(context, &manifest.package.name, &selection)? {
+            if let Some(problem) = check(context, &manifest.package.name, &selection, &mut shown)? {
                 problems.push(problem);
             }
         }
@@ -53,22 +57,34 @@ fn selections(manifest: &Manifest) -> Vec<Vec<String>> {
     selections
 }
 
-/// Builds one feature set; what is wrong with it, if anything.
-fn check(context: &Context, package: &str, selection: &[String]) -> anyhow::Result<Option<String>> {
+/// Builds one feature set; what is wrong with it, if anything. A diagnostic that was `shown` for
+/// another set is not printed again.
+fn check(
+    context: &Context,
+    package: &str,
+    selection: &[String],
+    shown: &mut HashSet<String>,
+) -> anyhow::Result<Option<String>> {
     let command = context
         .cargo_locked("check")
         .args(["--package", package])
         .args(selection)
         .args(["--quiet", "--message-format", "json"]);
-    println!("$ {}", command.shown());
+    print!("$ {}", command.shown());
+    let started = Instant::now();
     let name = format!("{package} {}", selection.join(" "));
     let captured = command.capture()?;
+    println!("  ({:.1} s)", started.elapsed().as_secs_f64());
     let diagnostics = our_diagnostics(&captured.stdout);
     for diagnostic in &diagnostics {
-        print!("{diagnostic}");
+        if shown.insert(diagnostic.clone()) {
+            print!("{diagnostic}");
+        }
     }
     if !captured.success {
-        eprint!("{}", captured.stderr);
+        if shown.insert(captured.stderr.clone()) {
+            print!("{}", captured.stderr);
+        }
         return Ok(Some(format!("{name}: does not build")));
     }
     Ok((!diagnostics.is_empty()).then(|| format!("{name}: {} warnings", diagnostics.len())))

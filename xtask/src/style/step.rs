@@ -1,6 +1,6 @@
 //! The step that runs all the checks of this folder.
 
-use super::{leftovers, size, words};
+use super::{leftovers, links, size, words};
 use crate::context::Context;
 use crate::step::Outcome;
 use crate::{dependencies, files};
@@ -17,6 +17,7 @@ pub(crate) fn step(context: &Context) -> anyhow::Result<Outcome> {
             .filter(|file| file.is_rust())
             .flat_map(leftovers::problems),
     );
+    problems.extend(files.iter().flat_map(|file| links::problems(context, file)));
     problems.extend(dependencies::problems(context)?);
     println!("  {sizes}");
     Ok(Outcome::of(
