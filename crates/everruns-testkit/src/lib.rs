@@ -1,1 +1,13 @@
 //! Conformance suites, fault injection and repository fixtures for everruns. For tests only.
+//!
+//! | module | what it gives |
+//! |---|---|
+//! | [`conformance`] | the written contracts as checks that any implementation or wrapper can run |
+//! | [`check`] | how checks are run and reported |
+//!
+//! A suite runs each of its checks on a fresh subject, names the ones that failed, and goes on after a
+//! failure, a panic or a hang, so that one run tells all.
+
+#[macro_use]
+pub mod check;
+pub mod conformance;
