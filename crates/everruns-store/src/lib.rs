@@ -1,1 +1,34 @@
 //! Session stores of everruns: SQLite and PostgreSQL.
+//!
+//! | feature | store |
+//! |---|---|
+//! | `sqlite` (default) | `SqliteSessionStore`: one file, opened by any number of processes of one machine |
+//! | `postgres` | `PostgresSessionStore`: one database, shared by any number of machines |
+//!
+//! Both keep the four tables `sessions`, `workspace_bindings`, `events` and `leases` with the same columns and the
+//! same meaning, and pass the same suite. What is the same lives in `rows` (row ↔ record), `rules` (decisions on
+//! what was read), `sql` (statements) and `attempt` (retries); each driver's folder has one file an operation.
+//!
+//! # What is absent
+//!
+//! No caches: every read asks the database. No background tasks: leases expire by the `now` that a caller presents.
+//! No deletion apart from `SessionStore::delete`.
+
+mod attempt;
+mod retry;
+mod rows;
+mod rules;
+mod sql;
+mod task;
+
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+
+pub use retry::RetryPolicy;
+
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresSessionStore;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteSessionStore;

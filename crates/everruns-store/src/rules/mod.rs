@@ -1,0 +1,11 @@
+//! Decisions on what was read inside a transaction: the same for both databases, and without any I/O.
+
+mod append;
+mod bind;
+mod lease;
+mod page;
+
+pub(crate) use append::{Append, Batch, decide as append};
+pub(crate) use bind::{Bind, decide as bind};
+pub(crate) use lease::{acquire, check_free};
+pub(crate) use page::{EventWindow, SessionWindow};

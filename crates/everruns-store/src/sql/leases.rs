@@ -1,0 +1,18 @@
+/// Whether a session is recorded, and its lease: `session`.
+///
+/// The lease of an id that was recorded before is there too, so that its token is never given again.
+pub(crate) const OF_SESSION: &str = "SELECT l.token, l.owner, l.expires_at \
+     FROM sessions s LEFT JOIN leases l ON l.session_id = s.id WHERE s.id = $1";
+
+/// Records a lease: `session, token, owner, expires_at`.
+pub(crate) const PUT: &str = "INSERT INTO leases (session_id, token, owner, expires_at) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (session_id) DO UPDATE \
+     SET token = excluded.token, owner = excluded.owner, expires_at = excluded.expires_at";
+
+/// Gives up a lease if it is the present one: `session, token`.
+pub(crate) const RELEASE: &str =
+    "UPDATE leases SET owner = NULL, expires_at = NULL WHERE session_id = $1 AND token = $2";
+
+/// Gives up whatever lease there is: `session`.
+pub(crate) const CLEAR: &str =
+    "UPDATE leases SET owner = NULL, expires_at = NULL WHERE session_id = $1";

@@ -1,0 +1,91 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use everruns_core::session::StoreError;
+use sqlx::{Sqlite, SqlitePool, Transaction};
+
+use super::judge::judge;
+use crate::RetryPolicy;
+use crate::attempt::{self, Fault, Repeat};
+use crate::task::to_its_end;
+
+/// The connections to one file.
+#[derive(Debug)]
+pub(super) struct Database {
+    pub(super) location: PathBuf,
+    /// One connection: SQLite has one writer at a time, and waiting here is fairer than in the file's lock.
+    pub(super) writer: SqlitePool,
+    pub(super) reader: SqlitePool,
+    pub(super) policy: RetryPolicy,
+}
+
+impl Database {
+    /// Begins a change. Taking the write lock at once means that what is read in the transaction stays true, and
+    /// that it cannot fail later for having read before another's change.
+    pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
+        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    }
+
+    /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.
+    pub(super) async fn write<T, W>(
+        self: &Arc<Self>,
+        operation: &'static str,
+        repeat: Repeat,
+        work: impl Fn(Arc<Self>) -> W + Send + Sync + 'static,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, Fault>> + Send + 'static,
+    {
+        let database = Arc::clone(self);
+        to_its_end(operation, async move {
+            attempt::run(
+                database.policy,
+                operation,
+                repeat,
+                |error| judge(error, operation, &database.location),
+                || work(Arc::clone(&database)),
+            )
+            .await
+        })
+        .await
+    }
+
+    /// Reads, in as many attempts as it takes.
+    pub(super) async fn read<T, W>(
+        &self,
+        operation: &'static str,
+        work: impl FnMut() -> W + Send,
+    ) -> Result<T, StoreError>
+    where
+        T: Send,
+        W: Future<Output = Result<T, Fault>> + Send,
+    {
+        let judge = |error| judge(error, operation, &self.location);
+        attempt::run(self.policy, operation, Repeat::Safe, judge, work).await
+    }
+
+    pub(super) async fn check_integrity(&self) -> Result<(), StoreError> {
+        let verdict = self
+            .read("check the database", || async {
+                let verdict: String = sqlx::query_scalar("PRAGMA integrity_check(1)")
+                    .fetch_one(&self.reader)
+                    .await?;
+                Ok(verdict)
+            })
+            .await?;
+        if verdict == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::CorruptDatabase {
+            location: self.location.clone(),
+            reason: verdict,
+        })
+    }
+
+    pub(super) async fn close(&self) {
+        // The writer last: its connection can move the write-ahead log into the file and remove it.
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+}

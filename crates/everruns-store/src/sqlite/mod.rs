@@ -1,0 +1,18 @@
+//! The store in one SQLite file.
+
+mod append;
+mod bind;
+mod create;
+mod database;
+mod delete;
+mod events;
+mod judge;
+mod lease;
+mod list;
+mod migrate;
+mod open;
+mod probe;
+mod store;
+
+pub use migrate::SCHEMA_VERSION;
+pub use store::SqliteSessionStore;

@@ -1,0 +1,139 @@
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use everruns_core::clock::Timestamp;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
+    NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+};
+use everruns_core::workspace::WorkspaceBinding;
+
+use super::database::Database;
+use super::{append, bind, create, delete, events, lease, list, open};
+use crate::RetryPolicy;
+use crate::rules::Batch;
+
+/// Sessions in one SQLite file. Cheap to clone; the clones share their connections.
+///
+/// Any number of processes of one machine may open the file at once. An acknowledged change has been flushed to the
+/// disk. A change whose future is dropped is finished nevertheless, or not begun.
+#[derive(Clone)]
+pub struct SqliteSessionStore {
+    pub(super) database: Arc<Database>,
+}
+
+impl SqliteSessionStore {
+    /// Opens the database at `path`, and makes it and its folder if there is none.
+    ///
+    /// # Errors
+    /// `NewerSchema`, `CorruptDatabase`, `ReadOnly`: the file is as it was. `Busy` when others kept it locked;
+    /// `Failed` for anything else.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path, RetryPolicy::default()).await
+    }
+
+    /// As [`open`](Self::open), waiting for others as `policy` says.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub async fn open_with(
+        path: impl AsRef<Path>,
+        policy: RetryPolicy,
+    ) -> Result<Self, StoreError> {
+        let database = open::open(path.as_ref(), policy).await?;
+        Ok(Self {
+            database: Arc::new(database),
+        })
+    }
+
+    /// Where the database is.
+    pub fn location(&self) -> &Path {
+        &self.database.location
+    }
+
+    /// Reads the whole database and checks that it is sound. Takes time in proportion to its size.
+    ///
+    /// # Errors
+    /// `CorruptDatabase` with the first thing that is wrong; and the store's own.
+    pub async fn check_integrity(&self) -> Result<(), StoreError> {
+        self.database.check_integrity().await
+    }
+
+    /// Waits for running operations, then closes all connections, of the clones too.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+impl fmt::Debug for SqliteSessionStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteSessionStore")
+            .field("location", &self.database.location)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl SessionStore for SqliteSessionStore {
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {
+        create::create(&self.database, session).await
+    }
+
+    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError> {
+        bind::bind(&self.database, session, binding).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
+        list::one(&self.database, session).await
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
+        list::page(&self.database, query).await
+    }
+
+    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
+        create::set_title(&self.database, session, title).await
+    }
+
+    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
+        append::append(&self.database, Batch::new(request)?).await
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        query: EventQuery,
+    ) -> Result<EventPage, StoreError> {
+        events::page(&self.database, session, query).await
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        lease::acquire(&self.database, session, owner, now, duration).await
+    }
+
+    async fn release_lease(
+        &self,
+        session: &SessionId,
+        token: FencingToken,
+    ) -> Result<(), StoreError> {
+        lease::release(&self.database, session, token).await
+    }
+
+    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+        delete::delete(&self.database, session, now).await
+    }
+}
