@@ -1,6 +1,6 @@
 //! Child processes: the one place of this crate that starts them.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{self, Stdio};
@@ -59,9 +59,20 @@ impl Command {
         arguments.into_iter().fold(self, Self::arg)
     }
 
-    /// Sets one variable of the child's environment.
-    pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
-        self.inner.env(name, value.into());
+    /// Sets one variable of the child's environment, and shows it.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        let quote = if value.contains(char::is_whitespace) {
+            "'"
+        } else {
+            ""
+        };
+        self.shown = format!("{name}={quote}{value}{quote} {}", self.shown);
+        self.quiet_env(name, value)
+    }
+
+    /// Sets one variable that is the same for all commands and not worth showing.
+    pub(crate) fn quiet_env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.inner.env(name, value);
         self
     }
 

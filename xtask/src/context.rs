@@ -38,7 +38,7 @@ impl Context {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         Command::new(cargo, &self.root)
             .arg(subcommand)
-            .env("CARGO_TARGET_DIR", &self.target)
+            .quiet_env("CARGO_TARGET_DIR", &self.target)
     }
 
     /// As [`Self::cargo`], for subcommands that resolve dependencies: CI refuses a stale lock file.

@@ -43,9 +43,11 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// The UTF-8 files that Git tracks or would track: new files count before they are added.
 ///
+/// The checkout may belong to somebody else, as in a container: only its index is read.
 /// Files that are listed but gone, and files that are not text, are left out.
 pub(crate) fn tracked(context: &Context) -> anyhow::Result<Vec<TextFile>> {
     let listed = Command::new("git", &context.root)
+        .args(["-c", "safe.directory=*"])
         .args([
             "ls-files",
             "-z",

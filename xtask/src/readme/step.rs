@@ -30,7 +30,7 @@ pub(crate) fn step(context: &Context) -> anyhow::Result<Outcome> {
     for command in &commands.to_run {
         let shell = Command::new("bash", &context.root)
             .args(["-euo", "pipefail", "-c", &command.text])
-            .env("CARGO_TARGET_DIR", &context.target);
+            .quiet_env("CARGO_TARGET_DIR", &context.target);
         if let Err(error) = shell.run() {
             problems.push(format!("README.md:{}: {error:#}", command.line));
         }

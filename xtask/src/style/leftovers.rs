@@ -4,7 +4,14 @@ use crate::files::TextFile;
 use crate::rust_text::RustText;
 
 /// Macros and attributes that no source may contain, tests included.
-const LEFTOVERS: &[&str] = &["todo!", "unimplemented!", "dbg!", "#[ignore]", "#[ignore ="];
+const LEFTOVERS: &[&str] = &[
+    "todo!",
+    "unimplemented!",
+    "dbg!",
+    "#[ignore]",
+    "#[ignore =",
+    "ignore)]",
+];
 
 /// The leftovers in the code of one file; strings and comments do not count.
 pub(super) fn problems(file: &TextFile) -> Vec<String> {
