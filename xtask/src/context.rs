@@ -1,7 +1,7 @@
 //! Where the checks run: the workspace root, the target folder, and whether this is CI.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
@@ -21,7 +21,10 @@ pub(crate) struct Context {
 impl Context {
     /// Reads the surroundings from the environment that `cargo run` sets.
     pub(crate) fn discover() -> anyhow::Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        // Cargo says where the checkout is now; two that share a target folder share this program.
+        let manifest_dir = env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = manifest_dir
             .parent()
             .context("the xtask crate lies directly below the workspace root")?
             .to_path_buf();
