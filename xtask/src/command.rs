@@ -152,3 +152,54 @@ fn echo(
     }
     Ok(kept)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bash(script: &str) -> Command {
+        Command::new("bash", Path::new("/")).args(["-c", script])
+    }
+
+    #[test]
+    fn commands_are_shown_as_they_would_be_typed() {
+        let command = bash("exit 3").env("A", "b c").quiet_env("D", "e");
+        assert_eq!(command.shown(), "A='b c' bash -c 'exit 3'");
+    }
+
+    #[test]
+    fn a_failed_command_is_an_error_that_names_it() {
+        let error = bash("exit 3").run().expect_err("it exits with 3");
+        assert_eq!(
+            error.to_string(),
+            "`bash -c 'exit 3'` failed: exit status: 3"
+        );
+        assert!(bash("exit 0").run().is_ok());
+        assert!(
+            Command::new("no-such-program", Path::new("/"))
+                .run()
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn kept_lines_come_from_both_streams_and_survive_a_failure() {
+        let script = "echo keep one; echo drop; echo keep two >&2; exit 1";
+        let (success, mut kept) = bash(script)
+            .run_keeping(|line| line.starts_with("keep"))
+            .expect("bash starts");
+        kept.sort();
+        assert!(!success);
+        assert_eq!(kept, ["keep one", "keep two"]);
+    }
+
+    #[test]
+    fn commands_see_their_variables_and_no_input() {
+        let captured = bash("echo \"$A\"; cat")
+            .env("A", "b")
+            .capture()
+            .expect("bash starts");
+        assert!(captured.success);
+        assert_eq!(captured.stdout, "b\n");
+    }
+}

@@ -102,3 +102,19 @@ pub(crate) fn walk(folder: &Path, wanted: fn(&str) -> bool) -> anyhow::Result<Ve
     found.sort();
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_listed_and_build_output_is_not() {
+        let context = Context::discover().expect("the tests run in the workspace");
+        let files = tracked(&context).expect("the workspace is a Git checkout");
+        let listed = |path: &str| files.iter().any(|file| file.path == path);
+        assert!(listed("xtask/src/files.rs"));
+        assert!(!files.iter().any(|file| file.path.starts_with("target/")));
+        let found = walk(&context.root, |name| name == "nextest.toml").expect("it can be read");
+        assert_eq!(found, [context.root.join(".config/nextest.toml")]);
+    }
+}
