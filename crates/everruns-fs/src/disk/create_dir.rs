@@ -1,0 +1,46 @@
+use everruns_core::file_system::{FileKind, FileSystemError, LastLink};
+use everruns_core::path::WorkspacePath;
+use rustix::io::Errno;
+
+use super::errors::at;
+use super::flags::FOLDER_MODE;
+use super::kind::kind;
+use super::resolve::{Missing, flush_folder};
+use super::stat::stat_place;
+use super::tree::{Tree, again_while_changing};
+
+impl Tree {
+    pub(super) fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        self.enter_new(path)?;
+        again_while_changing(path, || self.try_create_dir(path))
+    }
+
+    fn try_create_dir(&self, path: &WorkspacePath) -> Result<Option<()>, FileSystemError> {
+        let place = self.place(path, LastLink::Follow, Missing::Create)?;
+        let Some(name) = &place.name else {
+            return Ok(Some(()));
+        };
+        match stat_place(&place, path) {
+            Ok(stat) => {
+                return match kind(&stat) {
+                    FileKind::Directory => Ok(Some(())),
+                    FileKind::Symlink => Ok(None),
+                    _ => Err(FileSystemError::NotADirectory { path: path.clone() }),
+                };
+            }
+            Err(FileSystemError::NotFound { .. }) if place.through_link => {
+                return Err(FileSystemError::Escapes { path: path.clone() });
+            }
+            Err(FileSystemError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        match rustix::fs::mkdirat(&place.folder, name, FOLDER_MODE) {
+            Ok(()) => flush_folder(&place.folder)
+                .map(Some)
+                .map_err(at(path, "flush the folder of")),
+            // Made or removed by somebody else meanwhile.
+            Err(Errno::EXIST | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(at(path, "make the folder")(errno)),
+        }
+    }
+}

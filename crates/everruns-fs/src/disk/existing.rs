@@ -1,0 +1,100 @@
+use everruns_core::file_system::{ContentVersion, FileKind, FileSystemError, Precondition};
+use everruns_core::path::WorkspacePath;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Access, AtFlags, Gid, Mode, Stat, Uid};
+use rustix::io::Errno;
+
+use super::errors::at;
+use super::flags::READ;
+use super::kind::kind;
+use super::read::read_whole;
+use super::resolve::Place;
+use super::tree::Tree;
+
+/// What is at a place that is about to change.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    File(Existing),
+    Other(FileKind),
+    /// It changed while it was looked at, or it is a link where a link was followed already.
+    Changed,
+}
+
+/// The file that is there before a change.
+#[derive(Debug)]
+pub(super) struct Existing {
+    pub(super) stat: Stat,
+    /// Known only where a precondition asks for it.
+    pub(super) version: Option<ContentVersion>,
+}
+
+impl Tree {
+    /// Looks at `place`, and at the bytes of a file there when `precondition` asks for their version.
+    pub(super) fn find(
+        &self,
+        place: &Place,
+        path: &WorkspacePath,
+        precondition: Precondition,
+    ) -> Result<Found, FileSystemError> {
+        let name = place.name(path)?;
+        let stat = match rustix::fs::statat(&place.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(errno) => return Err(at(path, "look at")(errno)),
+        };
+        match kind(&stat) {
+            FileKind::File => {}
+            FileKind::Symlink => return Ok(Found::Changed),
+            other => return Ok(Found::Other(other)),
+        }
+        if precondition == Precondition::Any {
+            return Ok(Found::File(Existing {
+                stat,
+                version: None,
+            }));
+        }
+        let file = match rustix::fs::openat(&place.folder, name, READ, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(Found::Changed),
+            Err(errno) => return Err(at(path, "open")(errno)),
+        };
+        let (bytes, stat) = read_whole(&file, path, self.max_file_bytes)?;
+        Ok(Found::File(Existing {
+            stat,
+            version: Some(ContentVersion::of(&bytes)),
+        }))
+    }
+}
+
+impl Existing {
+    /// A rename would replace a file that may only be read, so its permissions are asked.
+    pub(super) fn must_be_writable(
+        &self,
+        place: &Place,
+        path: &WorkspacePath,
+    ) -> Result<(), FileSystemError> {
+        let name = place.name(path)?;
+        match rustix::fs::accessat(&place.folder, name, Access::WRITE_OK, AtFlags::EACCESS) {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+                Err(FileSystemError::ReadOnly { path: path.clone() })
+            }
+            // Whatever else is wrong shows when the file is replaced.
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives `file` the mode of this one, and its owner where we may.
+    pub(super) fn give_permissions(&self, file: &OwnedFd) -> Result<(), Errno> {
+        let new = rustix::fs::fstat(file)?;
+        if (new.st_uid, new.st_gid) != (self.stat.st_uid, self.stat.st_gid) {
+            let owner = Uid::from_raw(self.stat.st_uid);
+            let group = Gid::from_raw(self.stat.st_gid);
+            match rustix::fs::fchown(file, Some(owner), Some(group)) {
+                Ok(()) | Err(Errno::PERM) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        rustix::fs::fchmod(file, Mode::from_raw_mode(self.stat.st_mode & 0o777))
+    }
+}

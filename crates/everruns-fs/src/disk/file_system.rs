@@ -1,0 +1,148 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use everruns_core::file_system::{
+    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
+    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+};
+use everruns_core::path::{Mount, WorkspacePath};
+
+use super::blocking::blocking;
+use super::options::{DiskOptions, Resolution};
+use super::search::DiskSource;
+use super::tree::Tree;
+use crate::search::{CompiledSearch, stream};
+
+/// A folder on disk, contained. Clones share it.
+///
+/// Every call proves first that the folder's path still leads to the folder that was opened
+/// ([`StaleRoot`](FileSystemError::StaleRoot)). What a call does is in the [module](super)'s documentation.
+/// A dropped future's work ends by itself in the background: a dropped write may still take effect.
+#[derive(Clone, Debug)]
+pub struct DiskFileSystem {
+    tree: Arc<Tree>,
+}
+
+impl DiskFileSystem {
+    /// Opens the folder at `root`, which must exist, and removes what writers that were killed left behind.
+    ///
+    /// Blocks.
+    ///
+    /// # Errors
+    /// `Io` when the folder or the lock folder cannot be opened; `InvalidOperation` when
+    /// [`Resolution::Kernel`] is asked for and the kernel has no `openat2`.
+    pub fn open(root: impl AsRef<Path>, options: DiskOptions) -> Result<Self, FileSystemError> {
+        let tree = Tree::open(root.as_ref(), &options)?;
+        Ok(Self {
+            tree: Arc::new(tree),
+        })
+    }
+
+    /// The folder's path, as given and made absolute.
+    pub fn root(&self) -> &Path {
+        self.tree.root.path()
+    }
+
+    /// How paths are resolved: never [`Resolution::Auto`].
+    pub fn resolution(&self) -> Resolution {
+        if self.tree.by_kernel() {
+            Resolution::Kernel
+        } else {
+            Resolution::Walk
+        }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tree) -> Result<T, FileSystemError> + Send + 'static,
+    ) -> Result<T, FileSystemError> {
+        let tree = Arc::clone(&self.tree);
+        blocking(move || work(&tree)).await
+    }
+}
+
+#[async_trait]
+impl SessionFileSystem for DiskFileSystem {
+    async fn read(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<FileContent, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.read(&path, range)).await
+    }
+
+    async fn write(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.write(&path, &bytes, precondition))
+            .await
+    }
+
+    async fn remove(
+        &self,
+        path: &WorkspacePath,
+        removal: Removal,
+        precondition: Precondition,
+    ) -> Result<(), FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.remove(&path, removal, precondition))
+            .await
+    }
+
+    async fn rename(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let (from, to) = (from.clone(), to.clone());
+        self.run(move |tree| tree.rename(&from, &to, replace)).await
+    }
+
+    async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.create_dir(&path)).await
+    }
+
+    async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.stat(&path)).await
+    }
+
+    async fn list(
+        &self,
+        dir: &WorkspacePath,
+        page: PageRequest,
+    ) -> Result<DirectoryPage, FileSystemError> {
+        let dir = dir.clone();
+        self.run(move |tree| tree.list(&dir, &page)).await
+    }
+
+    async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError> {
+        let search = CompiledSearch::new(query)?;
+        stream::run(DiskSource::new(Arc::clone(&self.tree)), search).await
+    }
+
+    async fn resolve(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<WorkspacePath, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.resolve(&path, last)).await
+    }
+
+    fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {
+        if *path.mount() != Mount::Head || path.is_git_internal() {
+            return None;
+        }
+        Some(self.tree.root.path().join(path.relative()))
+    }
+}

@@ -1,0 +1,72 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use everruns_core::file_system::FileSystemError;
+use everruns_core::path::WorkspacePath;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::kind::Identity;
+
+/// The top folder, held open.
+#[derive(Debug)]
+pub(super) struct Root {
+    folder: OwnedFd,
+    path: PathBuf,
+    identity: Identity,
+}
+
+impl Root {
+    /// Opens the folder at `path`, which may be reached through links.
+    pub(super) fn open(path: &Path) -> Result<Self, FileSystemError> {
+        let failed = |source: io::Error| FileSystemError::Io {
+            path: WorkspacePath::root(),
+            step: "open the folder of",
+            source,
+        };
+        let path = std::path::absolute(path).map_err(failed)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder =
+            rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
+        let stat = rustix::fs::fstat(&folder).map_err(|e| failed(e.into()))?;
+        Ok(Self {
+            folder,
+            path,
+            identity: Identity::of(&stat),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Proves that the path still leads to the folder that was opened.
+    pub(super) fn verify(&self) -> Result<(), FileSystemError> {
+        let stale = |reason: String| Err(FileSystemError::StaleRoot { reason });
+        match rustix::fs::stat(&self.path) {
+            Ok(stat) if Identity::of(&stat) == self.identity => Ok(()),
+            Ok(_) => stale(format!("{} is another folder now", self.path.display())),
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => stale(format!(
+                "{}: {}",
+                self.path.display(),
+                io::Error::from(errno)
+            )),
+            Err(errno) => Err(FileSystemError::Io {
+                path: WorkspacePath::root(),
+                step: "look at the folder of",
+                source: errno.into(),
+            }),
+        }
+    }
+}
+
+impl AsFd for Root {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+}

@@ -1,0 +1,178 @@
+use std::fmt;
+use std::time::Instant;
+
+use everruns_core::file_system::{
+    FileSystemError, SearchEvent, SearchLimits, SearchQuery, SearchSummary, Truncation,
+};
+use everruns_core::path::WorkspacePath;
+
+use super::lines::FileLines;
+
+/// Where results go; `false` says that nobody wants more.
+type Output<'a> = &'a mut dyn FnMut(Result<SearchEvent, FileSystemError>) -> bool;
+
+/// Counts results against the limits of a search and passes them on.
+///
+/// Give it the files in the order of
+/// [`compare_by_components`](super::compare_by_components), ask [`is_over`](Self::is_over) before each, and call
+/// [`finish`](Self::finish) once at the end.
+pub struct Collector<'a> {
+    output: Output<'a>,
+    budget: Budget,
+    deadline: Option<Instant>,
+    summary: SearchSummary,
+    /// The last path that was dealt with completely.
+    done: Option<WorkspacePath>,
+    abandoned: bool,
+}
+
+/// What may still be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    matches: usize,
+    bytes: usize,
+    pub(super) line_bytes: usize,
+}
+
+impl Budget {
+    /// Takes one path or line off the budget, or names the limit that forbids it.
+    pub(super) fn spend(&mut self, bytes: usize, is_match: bool) -> Option<Truncation> {
+        if is_match && self.matches == 0 {
+            return Some(Truncation::Matches);
+        }
+        if bytes > self.bytes {
+            return Some(Truncation::Bytes);
+        }
+        self.matches -= usize::from(is_match);
+        self.bytes -= bytes;
+        None
+    }
+}
+
+impl<'a> Collector<'a> {
+    /// A collector with the limits of `query`, whose time starts now.
+    pub fn new(query: &SearchQuery, output: Output<'a>) -> Self {
+        let SearchLimits {
+            matches,
+            bytes,
+            line_bytes,
+            time,
+            ..
+        } = query.limits;
+        Self {
+            output,
+            budget: Budget {
+                matches,
+                bytes,
+                line_bytes,
+            },
+            deadline: Instant::now().checked_add(time),
+            summary: SearchSummary::default(),
+            done: query.after.clone(),
+            abandoned: false,
+        }
+    }
+
+    /// Whether the search has to stop: a limit is reached, time is up, or nobody listens.
+    pub fn is_over(&mut self) -> bool {
+        if self.abandoned || self.summary.truncation.is_some() {
+            return true;
+        }
+        if self.deadline.is_some_and(|end| Instant::now() >= end) {
+            self.truncate(Truncation::Time);
+            return true;
+        }
+        false
+    }
+
+    /// Counts a file that is looked at.
+    pub fn count_file(&mut self) {
+        self.summary.files += 1;
+    }
+
+    /// Shows a path that matches.
+    pub fn add_path(&mut self, path: &WorkspacePath) {
+        if let Some(limit) = self.budget.spend(path.relative().len(), true) {
+            // A limit too small for a single path must not make a search that never advances.
+            if self.summary.matches == 0 {
+                self.done = Some(path.clone());
+            }
+            self.truncate(limit);
+            return;
+        }
+        self.summary.matches += 1;
+        self.done = Some(path.clone());
+        self.emit(Ok(SearchEvent::Path(path.clone())));
+    }
+
+    /// Passes over the file at `path` as binary.
+    pub fn pass_over_binary(&mut self, path: &WorkspacePath) {
+        self.summary.binary += 1;
+        self.done = Some(path.clone());
+    }
+
+    /// Passes over the file at `path` as too large.
+    pub fn pass_over_large(&mut self, path: &WorkspacePath) {
+        self.summary.too_large += 1;
+        self.done = Some(path.clone());
+    }
+
+    /// Reports something that could not be looked at; the search goes on.
+    pub fn report(&mut self, error: FileSystemError) {
+        self.emit(Err(error));
+    }
+
+    /// Ends the search with its summary.
+    pub fn finish(mut self) {
+        let summary = std::mem::take(&mut self.summary);
+        self.emit(Ok(SearchEvent::Summary(summary)));
+    }
+
+    pub(super) fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    pub(super) fn add_lines(&mut self, path: &WorkspacePath, found: FileLines) {
+        if let Some(limit) = found.overflow {
+            // Lines of a file that fits into the next page come there, all together.
+            if self.summary.matches > 0 {
+                self.truncate(limit);
+                return;
+            }
+            self.done = Some(path.clone());
+            self.truncate(limit);
+        } else {
+            self.done = Some(path.clone());
+        }
+        for line in found.lines {
+            self.budget.spend(line.text.len(), line.is_match);
+            self.summary.matches += u64::from(line.is_match);
+            self.emit(Ok(SearchEvent::Line {
+                path: path.clone(),
+                number: line.number,
+                text: line.text,
+                is_match: line.is_match,
+            }));
+        }
+    }
+
+    fn truncate(&mut self, limit: Truncation) {
+        self.summary.truncation = Some(limit);
+        self.summary.resume_after.clone_from(&self.done);
+    }
+
+    fn emit(&mut self, event: Result<SearchEvent, FileSystemError>) {
+        if !self.abandoned {
+            self.abandoned = !(self.output)(event);
+        }
+    }
+}
+
+impl fmt::Debug for Collector<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector")
+            .field("budget", &self.budget)
+            .field("summary", &self.summary)
+            .finish_non_exhaustive()
+    }
+}

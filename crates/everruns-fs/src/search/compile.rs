@@ -1,0 +1,127 @@
+use everruns_core::file_system::{FileSystemError, GrepQuery, SearchQuery, SearchTarget};
+use everruns_core::path::WorkspacePath;
+use globset::GlobSet;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+
+use super::collector::Collector;
+use super::{globs, lines};
+
+/// The most memory that a compiled expression, and separately its automaton's cache, may take.
+const MAX_REGEX_BYTES: usize = 10 << 20;
+
+/// A query whose patterns are checked and compiled.
+#[derive(Debug)]
+pub struct CompiledSearch {
+    query: SearchQuery,
+    globs: Option<GlobSet>,
+    grep: Option<(RegexMatcher, Searcher)>,
+}
+
+impl CompiledSearch {
+    /// Compiles the patterns of `query`. No I/O is done.
+    ///
+    /// # Errors
+    /// [`FileSystemError::InvalidPattern`] names the pattern and what is wrong with it.
+    pub fn new(query: SearchQuery) -> Result<Self, FileSystemError> {
+        let (globs, grep) = match &query.target {
+            SearchTarget::Glob { pattern } => {
+                (Some(globs::compile(std::slice::from_ref(pattern))?), None)
+            }
+            SearchTarget::Grep(grep) => {
+                let globs = match grep.globs.as_slice() {
+                    [] => None,
+                    patterns => Some(globs::compile(patterns)?),
+                };
+                (globs, Some((matcher(grep)?, searcher(grep))))
+            }
+            _ => {
+                return Err(globs::invalid(
+                    "",
+                    "this kind of search is unknown".to_owned(),
+                ));
+            }
+        };
+        Ok(Self { query, globs, grep })
+    }
+
+    /// The query that was compiled.
+    pub fn query(&self) -> &SearchQuery {
+        &self.query
+    }
+
+    /// Whether files are read; otherwise their paths alone are the result.
+    pub fn reads_files(&self) -> bool {
+        self.grep.is_some()
+    }
+
+    /// Whether the file at `path` lies in the searched folder and its path matches the globs.
+    ///
+    /// Ignore files, hidden names and the query's filter are not asked here.
+    pub fn matches_path(&self, path: &WorkspacePath) -> bool {
+        let folder = &self.query.folder;
+        if !path.starts_with(folder) || path == folder {
+            return false;
+        }
+        let below = path
+            .relative()
+            .strip_prefix(folder.relative())
+            .unwrap_or_default()
+            .trim_start_matches('/');
+        self.globs.as_ref().is_none_or(|set| set.is_match(below))
+    }
+
+    /// Searches the `bytes` of the file at `path` and gives its lines to `collector`.
+    ///
+    /// Does nothing for a query that asks for paths. A file with a NUL byte is passed over as binary, unless it
+    /// starts with a UTF-16 byte-order mark.
+    pub fn search_bytes(&self, path: &WorkspacePath, bytes: &[u8], collector: &mut Collector<'_>) {
+        let Some((matcher, searcher)) = &self.grep else {
+            return;
+        };
+        if is_binary(bytes) {
+            collector.pass_over_binary(path);
+            return;
+        }
+        // A searcher holds the buffers of one search, so each file gets its own copy.
+        let mut searcher = searcher.clone();
+        lines::search(matcher, &mut searcher, path, bytes, collector);
+    }
+}
+
+fn is_binary(bytes: &[u8]) -> bool {
+    let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    !utf16 && bytes.contains(&0)
+}
+
+fn matcher(grep: &GrepQuery) -> Result<RegexMatcher, FileSystemError> {
+    if grep.pattern.len() > globs::MAX_PATTERN_BYTES {
+        return Err(globs::invalid(
+            &grep.pattern,
+            "an expression has at most 65,536 bytes".to_owned(),
+        ));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .fixed_strings(grep.fixed)
+        .case_insensitive(grep.ignore_case)
+        .multi_line(true)
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES);
+    if !grep.multiline {
+        builder.line_terminator(Some(b'\n'));
+    }
+    builder
+        .build(&grep.pattern)
+        .map_err(|error| globs::invalid(&grep.pattern, error.to_string()))
+}
+
+fn searcher(grep: &GrepQuery) -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .multi_line(grep.multiline)
+        .before_context(grep.context)
+        .after_context(grep.context)
+        .binary_detection(BinaryDetection::none())
+        .build()
+}

@@ -1,0 +1,38 @@
+//! Runs a search on a thread that may block and gives its results as a stream.
+
+use everruns_core::file_system::{FileSystemError, SearchStream};
+use tokio::sync::mpsc;
+
+use super::collector::Collector;
+use super::compile::CompiledSearch;
+use super::source::SearchSource;
+use super::walk::walk;
+
+/// How many results wait for a slow reader before the search pauses.
+const BUFFERED_EVENTS: usize = 256;
+
+/// Searches `source`. Dropping the stream stops the search at its next result or file.
+///
+/// # Errors
+/// When the searched folder cannot be opened. Later errors come in the stream, and the search goes on.
+pub async fn run<S: SearchSource>(
+    source: S,
+    search: CompiledSearch,
+) -> Result<SearchStream, FileSystemError> {
+    let folder_path = search.query().folder.clone();
+    let opened = crate::disk::blocking(move || {
+        let folder = source.open(&folder_path)?;
+        Ok::<_, FileSystemError>((source, folder))
+    });
+    let (source, folder) = opened.await?;
+    let (events, mut received) = mpsc::channel(BUFFERED_EVENTS);
+    drop(tokio::task::spawn_blocking(move || {
+        let mut output = |event| !events.is_closed() && events.blocking_send(event).is_ok();
+        let mut collector = Collector::new(search.query(), &mut output);
+        walk(&source, &search, &folder, &mut collector);
+        collector.finish();
+    }));
+    Ok(Box::pin(futures::stream::poll_fn(move |cx| {
+        received.poll_recv(cx)
+    })))
+}

@@ -1,0 +1,185 @@
+use everruns_core::file_system::{FileKind, FileSystemError};
+use everruns_core::path::WorkspacePath;
+
+use super::collector::Collector;
+use super::compile::CompiledSearch;
+use super::order::compare_by_components;
+use super::rules::{IGNORE_FILES, IgnoreRules, MAX_IGNORE_FILE_BYTES};
+use super::source::{SearchSource, SourceEntry, SourceFile};
+
+/// Walks `folder`, which is open at the query's folder, and gives what it finds to `collector`.
+pub(super) fn walk<S: SearchSource>(
+    source: &S,
+    search: &CompiledSearch,
+    folder: &S::Folder,
+    collector: &mut Collector<'_>,
+) {
+    let mut walk = Walk {
+        source,
+        search,
+        rules: IgnoreRules::default(),
+    };
+    let at = search.query().folder.clone();
+    if search.query().honour_ignores {
+        walk.push_rules_above(&at, collector);
+    }
+    walk.folder(folder, &at, collector);
+}
+
+struct Walk<'a, S> {
+    source: &'a S,
+    search: &'a CompiledSearch,
+    rules: IgnoreRules,
+}
+
+impl<S: SearchSource> Walk<'_, S> {
+    /// Searches one folder; its depth is bounded because every path below is a [`WorkspacePath`].
+    fn folder(&mut self, folder: &S::Folder, at: &WorkspacePath, collector: &mut Collector<'_>) {
+        let entries = match self.source.entries(folder, at) {
+            Ok(entries) => entries,
+            Err(error) => return collector.report(error),
+        };
+        let honour_ignores = self.search.query().honour_ignores;
+        if honour_ignores {
+            let contents = self.ignore_files(folder, at, &entries, collector);
+            self.rules.push(at, &contents);
+        }
+        for entry in entries {
+            if collector.is_over() {
+                break;
+            }
+            // A path longer or deeper than the namespace allows cannot be named in a result.
+            let Ok(path) = at.join(&entry.name) else {
+                continue;
+            };
+            let is_folder = entry.kind == FileKind::Directory;
+            if self.is_wanted(&path, &entry) {
+                if is_folder {
+                    self.subfolder(folder, &entry.name, &path, collector);
+                } else {
+                    self.file(folder, &entry.name, &path, collector);
+                }
+            }
+        }
+        if honour_ignores {
+            self.rules.pop();
+        }
+    }
+
+    fn is_wanted(&self, path: &WorkspacePath, entry: &SourceEntry) -> bool {
+        let query = self.search.query();
+        let is_folder = entry.kind == FileKind::Directory;
+        if !is_folder && entry.kind != FileKind::File {
+            return false;
+        }
+        if !query.hidden && entry.name.starts_with('.') {
+            return false;
+        }
+        // A folder above the path to continue after still has entries to show.
+        let is_done = query.after.as_ref().is_some_and(|after| {
+            compare_by_components(path, after).is_le() && !(is_folder && after.starts_with(path))
+        });
+        !is_done
+            && (is_folder || self.search.matches_path(path))
+            && !self.rules.leaves_out(path, is_folder)
+            && query.allows(path, is_folder)
+    }
+
+    fn subfolder(
+        &mut self,
+        folder: &S::Folder,
+        name: &str,
+        path: &WorkspacePath,
+        collector: &mut Collector<'_>,
+    ) {
+        match self.source.enter(folder, name, path) {
+            Ok(Some(below)) => self.folder(&below, path, collector),
+            Ok(None) => {}
+            Err(error) => collector.report(error),
+        }
+    }
+
+    fn file(
+        &self,
+        folder: &S::Folder,
+        name: &str,
+        path: &WorkspacePath,
+        collector: &mut Collector<'_>,
+    ) {
+        collector.count_file();
+        if !self.search.reads_files() {
+            collector.add_path(path);
+            return;
+        }
+        let limit = self.search.query().limits.file_bytes;
+        match self.source.read(folder, name, path, limit) {
+            Ok(SourceFile::Content(bytes)) => self.search.search_bytes(path, &bytes, collector),
+            Ok(SourceFile::TooLarge) => collector.pass_over_large(path),
+            Ok(SourceFile::Gone) => {}
+            Err(error) => collector.report(error),
+        }
+    }
+
+    /// Rules of the folders above the searched one hold in it, too.
+    fn push_rules_above(&mut self, at: &WorkspacePath, collector: &mut Collector<'_>) {
+        let mut above = Vec::new();
+        let mut folder = at.parent();
+        while let Some(path) = folder {
+            folder = path.parent();
+            above.push(path);
+        }
+        for path in above.into_iter().rev() {
+            let entries = IGNORE_FILES.map(|name| SourceEntry {
+                name: name.to_owned(),
+                kind: FileKind::File,
+            });
+            match self.source.open(&path) {
+                Ok(open) => {
+                    let contents = self.ignore_files(&open, &path, &entries, collector);
+                    self.rules.push(&path, &contents);
+                }
+                Err(error) => collector.report(error),
+            }
+        }
+    }
+
+    fn ignore_files(
+        &self,
+        folder: &S::Folder,
+        at: &WorkspacePath,
+        entries: &[SourceEntry],
+        collector: &mut Collector<'_>,
+    ) -> [Vec<u8>; 2] {
+        IGNORE_FILES.map(|name| {
+            let is_there = entries
+                .iter()
+                .any(|entry| entry.name == name && entry.kind == FileKind::File);
+            if !is_there {
+                return Vec::new();
+            }
+            match self.read_rules(folder, name, at) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    collector.report(error);
+                    Vec::new()
+                }
+            }
+        })
+    }
+
+    fn read_rules(
+        &self,
+        folder: &S::Folder,
+        name: &str,
+        at: &WorkspacePath,
+    ) -> Result<Vec<u8>, FileSystemError> {
+        let path = at.join(name)?;
+        match self
+            .source
+            .read(folder, name, &path, MAX_IGNORE_FILE_BYTES)?
+        {
+            SourceFile::Content(bytes) => Ok(bytes.into()),
+            SourceFile::TooLarge | SourceFile::Gone => Ok(Vec::new()),
+        }
+    }
+}
