@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use everruns_core::model::{ModelError, ModelErrorKind, ModelStream};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use rustls_platform_verifier::BuilderVerifierExt as _;
+use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 use url::Url;
 
@@ -94,7 +94,7 @@ fn tls() -> Result<rustls::ClientConfig, ModelError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_platform_verifier())
+        .and_then(BuilderVerifierExt::with_platform_verifier)
         .map_err(setup_failed)?;
     Ok(config.with_no_client_auth())
 }

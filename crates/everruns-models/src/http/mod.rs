@@ -9,7 +9,9 @@ mod sse;
 mod stream;
 
 pub(crate) use base_url::BaseUrl;
-pub(crate) use calls::{Calls, arguments};
+pub(crate) use calls::Calls;
+#[cfg(feature = "openai")]
+pub(crate) use calls::arguments;
 pub(crate) use client::{HttpClient, secret_header};
 pub(crate) use failure::{Failure, protocol};
 pub(crate) use key::ApiKey;

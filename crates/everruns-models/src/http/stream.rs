@@ -34,6 +34,8 @@ struct Reading<D> {
     parser: SseParser,
     decoder: D,
     ready: VecDeque<ModelEvent>,
+    /// A failure that comes behind what is ready.
+    failed: Option<ModelError>,
     done: bool,
     provider: &'static str,
     key: ApiKey,
@@ -51,6 +53,7 @@ pub(crate) fn read<D: Decoder>(
         parser: SseParser::default(),
         decoder,
         ready: VecDeque::new(),
+        failed: None,
         done: false,
         provider,
         key,
@@ -70,14 +73,19 @@ impl<D: Decoder> Reading<D> {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
             if self.done {
                 return Ok(None);
             }
             let chunk = self.response.chunk().await;
-            match chunk.map_err(|error| body_failed(self.provider, error))? {
-                Some(bytes) => self.take(&bytes)?,
-                None => self.ended()?,
-            }
+            let taken = match chunk {
+                Ok(Some(bytes)) => self.take(&bytes),
+                Ok(None) => self.ended(),
+                Err(error) => Err(body_failed(self.provider, error)),
+            };
+            self.failed = taken.err();
         }
     }
 
