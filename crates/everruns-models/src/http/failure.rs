@@ -91,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// OpenAI has a code for it; Anthropic and many compatible servers only say it in words.
+    /// `OpenAI` has a code for it; Anthropic and many compatible servers only say it in words.
     fn is_too_long(&self) -> bool {
         let words = [
             "prompt is too long",

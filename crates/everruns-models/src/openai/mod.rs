@@ -1,4 +1,4 @@
-//! OpenAI and everything that speaks like it.
+//! `OpenAI` and everything that speaks like it.
 
 mod chat;
 mod chat_request;

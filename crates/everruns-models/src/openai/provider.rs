@@ -11,9 +11,9 @@ use crate::http::{ApiKey, BaseUrl, HttpClient, secret_header};
 
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// The models of OpenAI, and of servers that speak its API.
+/// The models of `OpenAI`, and of servers that speak its API.
 ///
-/// OpenAI itself is reached through its **Responses API**, because its reasoning models refuse tools in Chat
+/// `OpenAI` itself is reached through its **Responses API**, because its reasoning models refuse tools in Chat
 /// Completions. Nothing is stored there: every request carries the conversation. [`compatible`](Self::compatible)
 /// servers are reached through **Chat Completions**, which all of them have.
 /// [`with_responses`](Self::with_responses) and [`with_chat_completions`](Self::with_chat_completions) choose
@@ -47,7 +47,7 @@ impl OpenAI {
         Self::from_variables(|name| env::var(name).ok())
     }
 
-    /// OpenAI with this key.
+    /// `OpenAI` with this key.
     ///
     /// # Errors
     /// [`ModelErrorKind::Configuration`] when the key can be none.
@@ -55,7 +55,7 @@ impl OpenAI {
         Self::build(DEFAULT_BASE_URL, key.as_ref(), Api::Responses, false)
     }
 
-    /// A server that speaks OpenAI's Chat Completions, such as a local one. Servers that need no key take any text.
+    /// A server that speaks `OpenAI`'s Chat Completions, such as a local one. Servers that need no key take any text.
     ///
     /// # Errors
     /// [`ModelErrorKind::Configuration`] when the URL or the key is malformed.
