@@ -1,1 +1,32 @@
 //! Agents, sessions and the turn loop of everruns, with the file tools.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`agent`] | [`Agent`]: behaviour only, immutable and cheap to clone |
+//! | [`engine`] | [`Engine`]: makes and resumes sessions over one store |
+//! | [`session`] | [`Session`]: one conversation on one head |
+//! | [`tool_api`] | [`Tool`]: what a model may call |
+//! | [`store`] | [`InMemorySessionStore`]: sessions that end with the process |
+#![cfg_attr(
+    feature = "tools",
+    doc = "| [`tools`] | the file tools, added to every agent |"
+)]
+//!
+//! The crate knows no vendor: models come as a `ModelProvider`, heads from a `WorkspaceBackend`, and records go
+//! to a `SessionStore`. Nothing executes for a session before its binding is durable, and nothing is deleted by
+//! dropping a value.
+
+pub mod agent;
+pub mod engine;
+pub mod session;
+pub mod store;
+pub mod tool_api;
+#[cfg(feature = "tools")]
+pub mod tools;
+mod turn;
+
+pub use agent::{Agent, AgentBuilder, BuildError};
+pub use engine::{Engine, EngineBuilder, ResumeError};
+pub use session::{PendingTurn, Session, SessionEnvironmentError, SessionError, Turn};
+pub use store::InMemorySessionStore;
+pub use tool_api::{Tool, ToolContext, ToolError, ToolOutput};

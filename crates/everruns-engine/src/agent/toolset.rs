@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use everruns_core::model::ToolSpec;
+
+use super::BuildError;
+use crate::tool_api::Tool;
+
+/// The longest tool name, in characters.
+const MAX_TOOL_NAME: usize = 64;
+
+/// The tools of an agent by name, with their specs read once.
+#[derive(Default)]
+pub(crate) struct ToolSet {
+    tools: BTreeMap<String, (ToolSpec, Arc<dyn Tool>)>,
+}
+
+impl ToolSet {
+    /// The file tools, when they are compiled in, and `own` ones beside them.
+    pub(crate) fn new(own: Vec<Arc<dyn Tool>>) -> Result<Self, BuildError> {
+        let mut set = Self::default();
+        #[cfg(feature = "tools")]
+        for tool in crate::tools::file_tools() {
+            let spec = tool.spec();
+            set.tools.insert(spec.name.clone(), (spec, tool));
+        }
+        let reserved: Vec<String> = set.names();
+        for tool in own {
+            let spec = tool.spec();
+            check_name(&spec.name)?;
+            if !spec.input_schema.is_object() {
+                return Err(BuildError::InvalidTool {
+                    name: spec.name,
+                    reason: "its input schema is not an object",
+                });
+            }
+            if reserved.contains(&spec.name) {
+                return Err(BuildError::ReservedToolName { name: spec.name });
+            }
+            if set.tools.contains_key(&spec.name) {
+                return Err(BuildError::DuplicateTool { name: spec.name });
+            }
+            set.tools.insert(spec.name.clone(), (spec, tool));
+        }
+        Ok(set)
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.tools.keys().cloned().collect()
+    }
+
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|(spec, _)| spec.clone()).collect()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.get(name).map(|(_, tool)| tool)
+    }
+}
+
+fn check_name(name: &str) -> Result<(), BuildError> {
+    let reason = if name.is_empty() {
+        "it is empty"
+    } else if name.chars().count() > MAX_TOOL_NAME {
+        "it has more than 64 characters"
+    } else if !name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    {
+        "it holds something else than letters, digits, `_` and `-`"
+    } else {
+        return Ok(());
+    };
+    Err(BuildError::InvalidTool {
+        name: name.to_owned(),
+        reason,
+    })
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.tools.keys()).finish()
+    }
+}

@@ -1,0 +1,87 @@
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use everruns_core::ids::SessionId;
+use everruns_core::session::{SessionPage, SessionQuery, SessionStore, StoreError};
+
+use super::{EngineBuilder, EngineParts, ResumeError};
+use crate::agent::Agent;
+use crate::session::{self, Session, SessionCore};
+
+/// Makes and resumes sessions over one store. A cheap handle that can be cloned.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    parts: Arc<EngineParts>,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine {
+    /// An engine whose sessions end with the process.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Begins an engine.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    pub(crate) fn from_parts(parts: EngineParts) -> Self {
+        Self {
+            parts: Arc::new(parts),
+        }
+    }
+
+    /// Where the sessions are kept.
+    pub fn store(&self) -> &Arc<dyn SessionStore> {
+        &self.parts.services.store
+    }
+
+    /// A new session of `agent`, not started and not recorded yet.
+    pub fn create(&self, agent: Agent) -> Session {
+        let id = SessionId::generate(self.parts.services.entropy.as_ref());
+        let core = Arc::new(SessionCore::new(id, Arc::clone(&self.parts), agent.clone()));
+        self.parts.register(&core, agent);
+        Session::new(core)
+    }
+
+    /// Says which agent goes on with a session, before [`resume`](Self::resume). Nothing is looked up.
+    ///
+    /// Another agent than the one before must have registered the backend of the session's head itself. A session
+    /// that is live in this engine keeps its agent until its last handle is gone.
+    pub fn attach(&self, session: impl Borrow<SessionId>, agent: Agent) {
+        self.parts.attach(session.borrow(), agent);
+    }
+
+    /// Goes on with a recorded session on exactly its recorded head.
+    ///
+    /// A session that is live in this engine gives another handle on it. A turn whose process has ended is closed
+    /// honestly: calls without a recorded outcome get the outcome *unknown*. A lease that a dead process of this
+    /// host left is taken over at once; otherwise it is waited for until it expires, unless it is renewed.
+    /// Dropping the future does not stop the work.
+    ///
+    /// # Errors
+    /// [`ResumeError`]; then nothing has changed but, at most, the claim and the lease, which are given up or were
+    /// the session's own.
+    pub async fn resume(
+        &self,
+        session: impl Borrow<SessionId> + Send,
+    ) -> Result<Session, ResumeError> {
+        let id = session.borrow().clone();
+        let parts = Arc::clone(&self.parts);
+        session::detached(async move { session::resume(&parts, id).await }).await
+    }
+
+    /// Lists recorded sessions, the most recently changed first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
+        self.store().sessions(query).await
+    }
+}

@@ -1,0 +1,12 @@
+//! Makes sessions over one store, and resumes them.
+
+mod builder;
+pub(crate) mod default_head;
+mod error;
+mod handle;
+mod parts;
+
+pub use builder::EngineBuilder;
+pub use error::ResumeError;
+pub use handle::Engine;
+pub(crate) use parts::EngineParts;

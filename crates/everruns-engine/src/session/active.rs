@@ -1,0 +1,59 @@
+use std::sync::Arc;
+
+use everruns_core::environment::Environment;
+use everruns_core::file_system::SessionFileSystem;
+use everruns_fs::{MountedFileSystem, PolicyFileSystem, SeededFileSystem};
+
+use super::SessionError;
+use crate::agent::Agent;
+use crate::tool_api::SeenFiles;
+
+/// What a session executes on, fixed once it has started.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) agent: Agent,
+    pub(crate) environment: Environment,
+    pub(crate) files: Arc<dyn SessionFileSystem>,
+    pub(crate) seen: Arc<SeenFiles>,
+}
+
+/// The file stack, while the seeded files can still be planted.
+#[derive(Debug)]
+pub(super) struct Stack {
+    mounted: Arc<MountedFileSystem>,
+    seeded: Arc<SeededFileSystem>,
+}
+
+impl Stack {
+    /// Builds the one way to the bytes: seeded files over policy over mounts over the head.
+    pub(super) fn new(agent: &Agent, environment: &Environment) -> Self {
+        let parts = agent.parts();
+        let head = environment.workspace_head().file_system();
+        let mounted = Arc::new(MountedFileSystem::new(head, parts.roots.clone()));
+        let inner: Arc<dyn SessionFileSystem> = Arc::clone(&mounted) as _;
+        let policed = PolicyFileSystem::new(inner, parts.policy.clone());
+        let seeded = SeededFileSystem::new(Arc::new(policed), parts.seeds.clone())
+            .expect("the agent's builder has checked the files");
+        Self {
+            mounted,
+            seeded: Arc::new(seeded),
+        }
+    }
+
+    /// Puts the agent's files into the head, unless they are there. They are the application's own and not subject
+    /// to the policy, which is for the model.
+    pub(super) async fn plant(&self) -> Result<(), SessionError> {
+        match self.seeded.plant_into(self.mounted.as_ref()).await {
+            Ok(_) => Ok(()),
+            Err(source) => Err(SessionError::Files {
+                step: "put the agent's files into the head",
+                source,
+            }),
+        }
+    }
+
+    /// The whole stack, as tools see it.
+    pub(super) fn files(&self) -> Arc<dyn SessionFileSystem> {
+        Arc::clone(&self.seeded) as _
+    }
+}

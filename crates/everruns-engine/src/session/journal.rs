@@ -1,0 +1,267 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use everruns_core::clock::Clock;
+use everruns_core::entropy::Entropy;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendRequest, EventPayload, EventQuery, FencingToken, Sequence, SessionEvent, SessionStore,
+    StoreError,
+};
+use tokio::sync::{Mutex, MutexGuard, Notify, broadcast, watch};
+use tokio::time::Instant;
+
+use super::conversation::Conversation;
+use super::holder::Holder;
+use super::pending::TurnReport;
+use super::update::{SessionUpdate, UPDATE_BUFFER};
+use super::{SessionError, lease};
+
+/// Events that one read of the store gives.
+pub(super) const PAGE: u32 = 256;
+/// How often a request that the store could not take is made, with the same key.
+const APPEND_ATTEMPTS: u32 = 6;
+
+/// What a journal needs of its engine.
+#[derive(Clone, Debug)]
+pub(crate) struct Services {
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) lease_duration: Duration,
+}
+
+/// The one writer of a session's events in this process, with the conversation they make.
+///
+/// The state is behind an async lock that is held while the store is asked, so that events are appended one
+/// batch after the other. Nothing else waits while holding it.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(super) session: SessionId,
+    pub(super) services: Services,
+    pub(super) holder: Holder,
+    pub(super) state: Mutex<JournalState>,
+    pub(super) nudge: Arc<Notify>,
+    last: watch::Sender<Sequence>,
+    updates: broadcast::Sender<SessionUpdate>,
+}
+
+/// What this process knows of the session.
+#[derive(Debug)]
+pub(crate) struct JournalState {
+    /// The token of the lease, while it is held. Without one, the events may have gone on elsewhere.
+    pub(super) token: Option<FencingToken>,
+    /// Whether a task renews the lease.
+    pub(super) kept: bool,
+    /// The last event that is in the conversation.
+    known: Sequence,
+    pub(crate) conversation: Conversation,
+    /// The turn that runs in this process.
+    pub(crate) running: Option<RunningTurn>,
+    pub(super) last_use: Instant,
+}
+
+impl JournalState {
+    /// Whether anything was ever recorded.
+    pub(super) fn has_events(&self) -> bool {
+        self.known != Sequence::START
+    }
+}
+
+/// A turn that runs in this process.
+#[derive(Clone, Debug)]
+pub(crate) struct RunningTurn {
+    pub(crate) number: u64,
+    pub(crate) report: watch::Receiver<TurnReport>,
+    pub(crate) cancellation: tokio_util::sync::CancellationToken,
+}
+
+impl Journal {
+    pub(crate) fn new(session: SessionId, services: Services) -> Self {
+        let state = JournalState {
+            token: None,
+            kept: false,
+            known: Sequence::START,
+            conversation: Conversation::default(),
+            running: None,
+            last_use: Instant::now(),
+        };
+        Self {
+            session,
+            holder: Holder::new(services.entropy.as_ref()),
+            services,
+            state: Mutex::new(state),
+            nudge: Arc::new(Notify::new()),
+            last: watch::Sender::new(Sequence::START),
+            updates: broadcast::Sender::new(UPDATE_BUFFER),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn SessionStore> {
+        &self.services.store
+    }
+
+    pub(crate) async fn lock(&self) -> MutexGuard<'_, JournalState> {
+        self.state.lock().await
+    }
+
+    /// Takes the lease unless it is held, and catches up with what happened meanwhile.
+    pub(crate) async fn hold(
+        self: &Arc<Self>,
+        state: &mut JournalState,
+    ) -> Result<(), SessionError> {
+        if state.token.is_none() {
+            let lease = lease::acquire(self).await?;
+            self.catch_up(state).await?;
+            state.token = Some(lease.token);
+        }
+        state.last_use = Instant::now();
+        lease::keep(self, state);
+        Ok(())
+    }
+
+    /// Appends events as one batch; none of them or all are recorded.
+    ///
+    /// After an error the lease counts as lost: what the store really has is read before the next append.
+    pub(crate) async fn append(
+        &self,
+        state: &mut JournalState,
+        events: Vec<EventPayload>,
+    ) -> Result<(), SessionError> {
+        let Some(token) = state.token else {
+            return Err(SessionError::TakenOver {
+                session: self.session.clone(),
+            });
+        };
+        let request = AppendRequest {
+            session: self.session.clone(),
+            token,
+            expected: state.known,
+            idempotency_key: self.fresh_key(),
+            at: self.services.clock.now(),
+            events,
+        };
+        let receipt = match self.append_with_retries(&request).await {
+            Ok(receipt) => receipt,
+            Err(error) => {
+                state.token = None;
+                return Err(SessionError::from_store(error));
+            }
+        };
+        let mut sequence = receipt.first;
+        for payload in request.events {
+            state.conversation.apply(&payload);
+            let event = SessionEvent {
+                sequence,
+                at: request.at,
+                payload,
+            };
+            self.tell(SessionUpdate::Event(event));
+            sequence = sequence.next();
+        }
+        self.advance(state, receipt.last);
+        if state.conversation.open_turn().is_none() && state.running.take().is_some() {
+            self.nudge.notify_one();
+        }
+        Ok(())
+    }
+
+    /// A turn's task has ended, whether or not it could record the end.
+    pub(crate) async fn leave(&self, turn: u64) {
+        let mut state = self.lock().await;
+        if state
+            .running
+            .as_ref()
+            .is_some_and(|running| running.number == turn)
+        {
+            state.running = None;
+            self.nudge.notify_one();
+        }
+    }
+
+    pub(crate) fn entropy(&self) -> &dyn Entropy {
+        self.services.entropy.as_ref()
+    }
+
+    async fn append_with_retries(
+        &self,
+        request: &AppendRequest,
+    ) -> Result<everruns_core::session::AppendReceipt, StoreError> {
+        let mut attempt = 1;
+        loop {
+            match self.services.store.append(request.clone()).await {
+                Err(error) if error.is_retryable() && attempt < APPEND_ATTEMPTS => {
+                    tracing::debug!(session = %self.session, attempt, %error, "the append is repeated");
+                    tokio::time::sleep(Duration::from_millis(20 << attempt)).await;
+                    attempt += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Reads the events that are not in the conversation yet, page after page.
+    async fn catch_up(&self, state: &mut JournalState) -> Result<(), SessionError> {
+        loop {
+            let query = EventQuery::after(state.known, PAGE);
+            let page = self
+                .services
+                .store
+                .events(&self.session, query)
+                .await
+                .map_err(SessionError::from_store)?;
+            let Some(last) = page.events.last().map(|event| event.sequence) else {
+                return Ok(());
+            };
+            for event in &page.events {
+                state.conversation.apply(&event.payload);
+            }
+            self.advance(state, last);
+            if page.next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn advance(&self, state: &mut JournalState, last: Sequence) {
+        state.known = last;
+        state.last_use = Instant::now();
+        self.last.send_replace(last);
+    }
+
+    /// Forgets what is known: the session was removed from the store.
+    pub(crate) fn reset(&self, state: &mut JournalState) {
+        state.token = None;
+        state.known = Sequence::START;
+        state.conversation = Conversation::default();
+        self.last.send_replace(Sequence::START);
+    }
+
+    /// Tells those who watch; nobody needs to.
+    pub(crate) fn tell(&self, update: SessionUpdate) {
+        if self.updates.receiver_count() > 0 {
+            // The only error is that the last watcher has gone meanwhile.
+            drop(self.updates.send(update));
+        }
+    }
+
+    pub(crate) fn watch_updates(&self) -> broadcast::Receiver<SessionUpdate> {
+        self.updates.subscribe()
+    }
+
+    pub(crate) fn watch_last(&self) -> watch::Receiver<Sequence> {
+        self.last.subscribe()
+    }
+
+    fn fresh_key(&self) -> String {
+        let mut bytes = [0_u8; 16];
+        self.services.entropy.fill(&mut bytes);
+        format!("{:032x}", u128::from_le_bytes(bytes))
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        lease::release_on_drop(self);
+    }
+}

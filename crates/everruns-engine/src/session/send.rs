@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use everruns_core::failpoint;
+use everruns_core::session::EventPayload;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::journal::RunningTurn;
+use super::{Active, PendingTurn, SessionCore, SessionError, repair};
+use crate::turn;
+
+/// Records the user's message and begins a turn, or steers the one that runs.
+pub(super) async fn send(
+    core: &Arc<SessionCore>,
+    active: Arc<Active>,
+    text: String,
+) -> Result<PendingTurn, SessionError> {
+    if text.trim().is_empty() {
+        return Err(SessionError::EmptyMessage);
+    }
+    let journal = &core.journal;
+    let mut state = journal.lock().await;
+    if let Some(running) = state.running.clone() {
+        let message = EventPayload::UserMessage { text };
+        journal.append(&mut state, vec![message]).await?;
+        return Ok(PendingTurn::new(running.number, running.report));
+    }
+    journal.hold(&mut state).await?;
+    let mut events = repair::closing(&state.conversation);
+    let number = state.conversation.turns() + 1;
+    events.push(EventPayload::UserMessage { text });
+    events.push(EventPayload::TurnStarted { turn: number });
+    journal.append(&mut state, events).await?;
+    failpoint::hit("engine.turn.after-user-message")?;
+
+    let (report, waiting) = watch::channel(None);
+    let running = RunningTurn {
+        number,
+        report: waiting.clone(),
+        cancellation: CancellationToken::new(),
+    };
+    state.running = Some(running.clone());
+    drop(state);
+    let task = turn::run(Arc::clone(core), active, running, report);
+    drop(tokio::spawn(task));
+    Ok(PendingTurn::new(number, waiting))
+}

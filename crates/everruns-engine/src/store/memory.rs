@@ -1,0 +1,242 @@
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use everruns_core::clock::Timestamp;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
+    NewSession, Sequence, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+};
+use everruns_core::workspace::WorkspaceBinding;
+
+use super::bindings::IsolatedHeads;
+use super::record::Kept;
+
+/// Keeps sessions in memory: they end with it.
+#[derive(Debug, Default)]
+pub struct InMemorySessionStore {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sessions: HashMap<SessionId, Kept>,
+    heads: IsolatedHeads,
+    /// The sessions in the order of their last change.
+    by_change: BTreeSet<(Timestamp, SessionId)>,
+}
+
+impl InMemorySessionStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change is made by one statement after all checks, so that a panic leaves no half of it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn kept(&self, session: &SessionId) -> Result<&Kept, StoreError> {
+        self.sessions.get(session).ok_or_else(|| not_found(session))
+    }
+
+    fn kept_mut(&mut self, session: &SessionId) -> Result<&mut Kept, StoreError> {
+        self.sessions
+            .get_mut(session)
+            .ok_or_else(|| not_found(session))
+    }
+}
+
+fn not_found(session: &SessionId) -> StoreError {
+    StoreError::NotFound {
+        session: session.clone(),
+    }
+}
+
+#[async_trait]
+impl SessionStore for InMemorySessionStore {
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {
+        let mut state = self.lock();
+        if state.sessions.contains_key(&session.id) {
+            return Err(StoreError::AlreadyExists {
+                session: session.id,
+            });
+        }
+        let record = SessionRecord {
+            id: session.id.clone(),
+            title: session.title,
+            agent: session.agent,
+            created_at: session.created_at,
+            updated_at: session.created_at,
+            last_sequence: Sequence::START,
+            binding: None,
+        };
+        state
+            .by_change
+            .insert((record.updated_at, session.id.clone()));
+        state.sessions.insert(session.id, Kept::new(record.clone()));
+        Ok(record)
+    }
+
+    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError> {
+        let state = &mut *self.lock();
+        match &state.kept(session)?.record.binding {
+            Some(known) if *known == binding => return Ok(()),
+            Some(known) => {
+                return Err(StoreError::AlreadyBound {
+                    session: session.clone(),
+                    head: known.head_id.clone(),
+                });
+            }
+            None => {}
+        }
+        state.heads.enter(session, &binding)?;
+        state.kept_mut(session)?.record.binding = Some(binding);
+        Ok(())
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
+        Ok(self.lock().kept(session)?.record.clone())
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
+        let state = self.lock();
+        let limit = query.limit.max(1) as usize;
+        let start = match &query.after {
+            None => None,
+            Some(after) => Some((state.kept(after)?.record.updated_at, after.clone())),
+        };
+        let older = state
+            .by_change
+            .iter()
+            .rev()
+            .skip_while(|place| start.as_ref().is_some_and(|start| *place >= start));
+        let mut matching = older
+            .filter_map(|(_, id)| state.sessions.get(id))
+            .map(|kept| &kept.record)
+            .filter(|record| wanted(record, &query));
+        let sessions: Vec<_> = matching.by_ref().take(limit).cloned().collect();
+        let next = matching
+            .next()
+            .and_then(|_| sessions.last())
+            .map(|record| record.id.clone());
+        Ok(SessionPage { sessions, next })
+    }
+
+    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
+        self.lock().kept_mut(session)?.record.title = Some(title.to_owned());
+        Ok(())
+    }
+
+    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
+        let state = &mut *self.lock();
+        let session = request.session.clone();
+        let kept = state.kept_mut(&session)?;
+        let before = kept.record.updated_at;
+        let receipt = kept.append(request)?;
+        let after = kept.record.updated_at;
+        state.by_change.remove(&(before, session.clone()));
+        state.by_change.insert((after, session));
+        Ok(receipt)
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        query: EventQuery,
+    ) -> Result<EventPage, StoreError> {
+        Ok(self.lock().kept(session)?.page(query))
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        let mut state = self.lock();
+        let kept = state.kept_mut(session)?;
+        let token = match &kept.lease {
+            Some(lease) if lease.expires_at > now && lease.owner == *owner => lease.token,
+            Some(lease) if lease.expires_at > now => {
+                return Err(StoreError::LeaseHeld {
+                    session: session.clone(),
+                    owner: lease.owner.clone(),
+                    expires_at: lease.expires_at,
+                });
+            }
+            _ => {
+                kept.last_token += 1;
+                FencingToken(kept.last_token)
+            }
+        };
+        let lease = Lease {
+            session: session.clone(),
+            owner: owner.clone(),
+            token,
+            expires_at: now.plus(duration),
+        };
+        kept.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
+    async fn release_lease(
+        &self,
+        session: &SessionId,
+        token: FencingToken,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        if let Some(kept) = state.sessions.get_mut(session)
+            && kept
+                .lease
+                .as_ref()
+                .is_some_and(|lease| lease.token == token)
+        {
+            kept.lease = None;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+        let state = &mut *self.lock();
+        let kept = state.kept(session)?;
+        if let Some(lease) = kept.lease.as_ref().filter(|lease| lease.expires_at > now) {
+            return Err(StoreError::LeaseHeld {
+                session: session.clone(),
+                owner: lease.owner.clone(),
+                expires_at: lease.expires_at,
+            });
+        }
+        if let Some(binding) = kept.record.binding.clone() {
+            state.heads.leave(session, &binding);
+        }
+        let place = (state.kept(session)?.record.updated_at, session.clone());
+        state.by_change.remove(&place);
+        state.sessions.remove(session);
+        Ok(())
+    }
+}
+
+fn wanted(record: &SessionRecord, query: &SessionQuery) -> bool {
+    let in_workspace = query.workspace.as_ref().is_none_or(|workspace| {
+        record
+            .binding
+            .as_ref()
+            .is_some_and(|binding| binding.workspace_id == *workspace)
+    });
+    let named = query
+        .id_prefix
+        .as_ref()
+        .is_none_or(|prefix| record.id.as_str().starts_with(prefix.as_str()));
+    in_workspace && named
+}

@@ -1,0 +1,7 @@
+//! Sessions that are kept in memory and end with the process.
+
+mod bindings;
+mod memory;
+mod record;
+
+pub use memory::InMemorySessionStore;

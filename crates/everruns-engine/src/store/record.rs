@@ -1,0 +1,106 @@
+use std::collections::HashMap;
+
+use everruns_core::session::{
+    AppendReceipt, AppendRequest, EventPage, EventQuery, Lease, PageDirection, Sequence,
+    SessionEvent, SessionRecord, StoreError,
+};
+
+/// All that is kept of one session.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) record: SessionRecord,
+    pub(super) events: Vec<SessionEvent>,
+    pub(super) lease: Option<Lease>,
+    /// The greatest token ever given.
+    pub(super) last_token: u64,
+    receipts: HashMap<String, AppendReceipt>,
+}
+
+impl Kept {
+    pub(super) fn new(record: SessionRecord) -> Self {
+        Self {
+            record,
+            events: Vec::new(),
+            lease: None,
+            last_token: 0,
+            receipts: HashMap::new(),
+        }
+    }
+
+    pub(super) fn append(&mut self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
+        if let Some(receipt) = self.receipts.get(&request.idempotency_key) {
+            return Ok(AppendReceipt {
+                replayed: true,
+                ..*receipt
+            });
+        }
+        if self.lease.as_ref().map(|lease| lease.token) != Some(request.token) {
+            return Err(StoreError::Fenced {
+                session: request.session,
+                presented: request.token,
+            });
+        }
+        let last = self.record.last_sequence;
+        if request.expected != last {
+            return Err(StoreError::SequenceConflict {
+                session: request.session,
+                expected: request.expected,
+                actual: last,
+            });
+        }
+        if request.events.is_empty() {
+            return Err(StoreError::Failed {
+                operation: "append events",
+                source: "there are none to append".into(),
+            });
+        }
+        let mut sequence = last;
+        for payload in request.events {
+            sequence = sequence.next();
+            self.events.push(SessionEvent {
+                sequence,
+                at: request.at,
+                payload,
+            });
+        }
+        self.record.last_sequence = sequence;
+        self.record.updated_at = request.at;
+        let receipt = AppendReceipt {
+            first: last.next(),
+            last: sequence,
+            replayed: false,
+        };
+        self.receipts.insert(request.idempotency_key, receipt);
+        Ok(receipt)
+    }
+
+    pub(super) fn page(&self, query: EventQuery) -> EventPage {
+        let limit = query.limit.max(1) as usize;
+        let position = |sequence: Sequence| {
+            let events = usize::try_from(sequence.0).unwrap_or(usize::MAX);
+            events.min(self.events.len())
+        };
+        let (events, more): (Vec<_>, bool) = match query.direction {
+            PageDirection::Forward => {
+                let start = position(query.from.unwrap_or(Sequence::START));
+                let rest = &self.events[start..];
+                (
+                    rest.iter().take(limit).cloned().collect(),
+                    rest.len() > limit,
+                )
+            }
+            PageDirection::Backward => {
+                let end = query.from.map_or(self.events.len(), |from| {
+                    position(Sequence(from.0.saturating_sub(1)))
+                });
+                let rest = &self.events[..end];
+                (
+                    rest.iter().rev().take(limit).cloned().collect(),
+                    rest.len() > limit,
+                )
+            }
+        };
+        let next = events.last().filter(|_| more).map(|event| event.sequence);
+        EventPage { events, next }
+    }
+}

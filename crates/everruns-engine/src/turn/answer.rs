@@ -1,0 +1,37 @@
+use std::collections::BTreeSet;
+
+use everruns_core::model::{StopReason, ToolCall, Usage};
+
+/// A model's whole answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) tool_calls: Vec<ToolCall>,
+    pub(super) stop: StopReason,
+    pub(super) usage: Usage,
+}
+
+impl Answer {
+    /// What was said before a cancellation. Calls that were not executed are left out.
+    pub(super) fn cut(text: String) -> Self {
+        Self {
+            text,
+            tool_calls: Vec::new(),
+            stop: StopReason::Other,
+            usage: Usage::default(),
+        }
+    }
+
+    /// Gives calls without an id, or with one that another call of the answer has, ids of their own: results are
+    /// matched by id.
+    pub(super) fn with_distinct_ids(mut self, turn: u64, iteration: u32) -> Self {
+        let mut ids = BTreeSet::new();
+        for (index, call) in self.tool_calls.iter_mut().enumerate() {
+            if call.id.is_empty() || ids.contains(&call.id) {
+                call.id = format!("call_{turn}_{iteration}_{index}");
+            }
+            ids.insert(call.id.clone());
+        }
+        self
+    }
+}

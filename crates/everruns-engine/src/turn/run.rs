@@ -1,0 +1,206 @@
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use everruns_core::failpoint;
+use everruns_core::model::{ModelRequest, ToolCall};
+use everruns_core::session::{EventPayload, TurnOutcome};
+use futures::FutureExt as _;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use super::ask::{Asked, ask};
+use super::calls::{self, Ended};
+use super::prompt;
+use crate::session::{Active, Journal, RunningTurn, SessionCore, SessionError, Turn, TurnReport};
+use crate::tool_api::ToolContext;
+
+/// Runs a turn that has begun to its end, and tells those who wait.
+pub(crate) async fn run(
+    core: Arc<SessionCore>,
+    active: Arc<Active>,
+    running: RunningTurn,
+    report: watch::Sender<TurnReport>,
+) {
+    let runner = Runner {
+        journal: Arc::clone(&core.journal),
+        context: ToolContext::new(
+            core.id.clone(),
+            active.environment.clone(),
+            Arc::clone(&active.files),
+            Arc::clone(&active.seen),
+            running.cancellation.clone(),
+        ),
+        active,
+        number: running.number,
+        cancellation: running.cancellation.clone(),
+    };
+    let ended = AssertUnwindSafe(runner.turn()).catch_unwind().await;
+    let outcome = match ended {
+        Ok(outcome) => outcome,
+        // The panic's own message has gone to the panic hook; the turn is repaired before the next one.
+        Err(_) => Err(SessionError::Stopped),
+    };
+    if let Err(error) = &outcome {
+        tracing::warn!(session = %core.id, %error, "the turn was broken off");
+    }
+    core.journal.leave(running.number).await;
+    report.send_replace(Some(outcome.map_err(Arc::new)));
+}
+
+struct Runner {
+    journal: Arc<Journal>,
+    active: Arc<Active>,
+    context: ToolContext,
+    number: u64,
+    cancellation: CancellationToken,
+}
+
+impl Runner {
+    async fn turn(&self) -> Result<Turn, SessionError> {
+        let mut turn = Turn::begun(self.number);
+        while turn.iterations < self.active.agent.parts().max_iterations {
+            turn.iterations += 1;
+            let answer = match self.ask().await {
+                Asked::Answered(answer) => answer.with_distinct_ids(self.number, turn.iterations),
+                Asked::Cancelled(text) => return self.cancelled_while_asking(turn, text).await,
+                Asked::Failed(error) => {
+                    let reason = error.to_string();
+                    turn.error = Some(Arc::new(error));
+                    return self
+                        .end(turn, Vec::new(), TurnOutcome::Failed { reason })
+                        .await;
+                }
+            };
+            turn.usage += answer.usage;
+            turn.stop = Some(answer.stop);
+            if !answer.text.is_empty() {
+                turn.response.clone_from(&answer.text);
+            }
+            let calls = answer.tool_calls.clone();
+            if self.record(answer).await? {
+                return Ok(turn.end(TurnOutcome::Completed));
+            }
+            turn.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+            if self.make_calls(calls).await? {
+                return Ok(turn.end(TurnOutcome::Cancelled));
+            }
+        }
+        self.end(turn, Vec::new(), TurnOutcome::LimitReached).await
+    }
+
+    async fn ask(&self) -> Asked {
+        let parts = self.active.agent.parts();
+        let request = ModelRequest {
+            model: parts.model.clone(),
+            instructions: prompt::instructions(&self.active.agent),
+            messages: self.journal.lock().await.conversation.messages().to_vec(),
+            tools: parts.tools.specs(),
+        };
+        ask(
+            &self.journal,
+            parts.provider.as_ref(),
+            request,
+            self.number,
+            &self.cancellation,
+        )
+        .await
+    }
+
+    /// Records an answer before any of its calls is made. `true` when it ends the turn: it calls nothing, and the
+    /// user has said nothing meanwhile.
+    async fn record(&self, answer: Answer) -> Result<bool, SessionError> {
+        let mut state = self.journal.lock().await;
+        let ends = answer.tool_calls.is_empty() && !state.conversation.has_steering();
+        let mut events = vec![self.message(answer)];
+        if ends {
+            failpoint::hit("engine.turn.before-end")?;
+            events.push(self.ended(TurnOutcome::Completed));
+        }
+        self.journal.append(&mut state, events).await?;
+        if !ends {
+            failpoint::hit("engine.turn.after-assistant-message")?;
+        }
+        Ok(ends)
+    }
+
+    /// Makes the calls group by group, and records the results of each before the next begins. `true` when the turn
+    /// was cancelled and is recorded so.
+    async fn make_calls(&self, calls: Vec<ToolCall>) -> Result<bool, SessionError> {
+        let tools = &self.active.agent.parts().tools;
+        let mut waiting = calls::groups(tools, calls).into_iter();
+        while let Some(group) = waiting.next() {
+            let made = if self.cancellation.is_cancelled() {
+                let unmade = group.into_iter();
+                unmade.map(|call| Ended::cancelled(call, false)).collect()
+            } else {
+                calls::make(&self.journal, tools, &self.context, self.number, group).await
+            };
+            failpoint::hit("engine.turn.after-tool-before-result")?;
+            let mut events = self.results(made);
+            let cancelled = self.cancellation.is_cancelled();
+            if cancelled {
+                let unmade = waiting.by_ref().flatten();
+                events.extend(self.results(unmade.map(|call| Ended::cancelled(call, false))));
+                events.push(self.ended(TurnOutcome::Cancelled));
+            }
+            let mut state = self.journal.lock().await;
+            self.journal.append(&mut state, events).await?;
+            failpoint::hit("engine.turn.after-result")?;
+            if cancelled {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn cancelled_while_asking(
+        &self,
+        mut turn: Turn,
+        text: String,
+    ) -> Result<Turn, SessionError> {
+        let mut events = Vec::new();
+        if !text.is_empty() {
+            turn.response.clone_from(&text);
+            events.push(self.message(Answer::cut(text)));
+        }
+        self.end(turn, events, TurnOutcome::Cancelled).await
+    }
+
+    async fn end(
+        &self,
+        turn: Turn,
+        mut events: Vec<EventPayload>,
+        outcome: TurnOutcome,
+    ) -> Result<Turn, SessionError> {
+        let mut state = self.journal.lock().await;
+        failpoint::hit("engine.turn.before-end")?;
+        events.push(self.ended(outcome.clone()));
+        self.journal.append(&mut state, events).await?;
+        Ok(turn.end(outcome))
+    }
+
+    fn message(&self, answer: Answer) -> EventPayload {
+        EventPayload::AssistantMessage {
+            turn: self.number,
+            text: answer.text,
+            tool_calls: answer.tool_calls,
+            stop: answer.stop,
+            usage: answer.usage,
+        }
+    }
+
+    fn ended(&self, outcome: TurnOutcome) -> EventPayload {
+        EventPayload::TurnEnded {
+            turn: self.number,
+            outcome,
+        }
+    }
+
+    fn results(&self, ended: impl IntoIterator<Item = Ended>) -> Vec<EventPayload> {
+        ended
+            .into_iter()
+            .map(|ended| ended.into_event(self.number))
+            .collect()
+    }
+}
