@@ -43,6 +43,13 @@ BEGIN
     SELECT RAISE(ABORT, 'events are never changed');
 END;
 
+-- `REPLACE` removes rows without asking the trigger below.
+CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE session_id = NEW.session_id AND seq = NEW.seq)
+BEGIN
+    SELECT RAISE(ABORT, 'events are never changed');
+END;
+
 CREATE TRIGGER events_are_not_removed BEFORE DELETE ON events
 WHEN EXISTS (SELECT 1 FROM sessions WHERE id = OLD.session_id)
 BEGIN

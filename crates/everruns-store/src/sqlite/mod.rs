@@ -1,5 +1,6 @@
 //! The store in one SQLite file.
 
+mod access;
 mod append;
 mod bind;
 mod create;

@@ -7,7 +7,7 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 use super::database::Database;
-use super::{migrate, probe};
+use super::{access, migrate, probe};
 use crate::RetryPolicy;
 use crate::task::blocking;
 
@@ -24,7 +24,12 @@ const READER_IDLE: Duration = Duration::from_mins(1);
 
 pub(super) async fn open(path: &Path, policy: RetryPolicy) -> Result<Database, StoreError> {
     let path = path.to_owned();
-    let location = blocking(OPERATION, move || prepare_folder(&path)).await?;
+    let location = blocking(OPERATION, move || {
+        let location = prepare_folder(&path)?;
+        access::check(&location)?;
+        Ok(location)
+    })
+    .await?;
     probe::probe(&location, policy).await?;
     let database = Database {
         writer: writer(&location, policy),

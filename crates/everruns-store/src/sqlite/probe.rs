@@ -23,6 +23,9 @@ use crate::task::blocking;
 const LOOKS: u32 = 3;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
 
+/// One page of the smallest size, in bytes.
+const SMALLEST: u64 = 512;
+
 /// Fails unless the file is missing, empty, or a database that this version can use.
 pub(super) async fn probe(location: &Path, policy: RetryPolicy) -> Result<(), StoreError> {
     let mut looks = 1;
@@ -47,13 +50,15 @@ async fn look(location: &Path, policy: RetryPolicy) -> Result<(), StoreError> {
             location,
             "it is empty, but its write-ahead log is not",
         )),
+        // SQLite would take it for an empty database and write over it.
+        (1..SMALLEST, _) => Err(corrupt(location, "it is too short")),
         (_, log) => {
             // Everything is in the file itself as long as the log is empty. Then SQLite need not make the two files
             // that reading with locks makes.
-            let immutable = log == 0;
+            let alone = (log == 0).then_some(sizes.file);
             let judge = |error| judge(error, OPERATION, location);
             attempt::run(policy, OPERATION, Repeat::Safe, judge, || {
-                read(location, policy, immutable)
+                read(location, policy, alone)
             })
             .await
         }
@@ -95,15 +100,19 @@ fn size(file: &Path, location: &Path) -> Result<u64, StoreError> {
     }
 }
 
-async fn read(location: &Path, policy: RetryPolicy, immutable: bool) -> Result<(), Fault> {
+/// `alone` is the file's size when nothing is in its log.
+async fn read(location: &Path, policy: RetryPolicy, alone: Option<u64>) -> Result<(), Fault> {
     let mut connection = SqliteConnectOptions::new()
         .filename(location)
         .busy_timeout(policy.lock_wait)
         .read_only(true)
-        .immutable(immutable)
+        .immutable(alone.is_some())
         .connect()
         .await?;
-    let result = examine(location, &mut connection).await;
+    let mut result = examine(location, &mut connection).await;
+    if let (Ok(()), Some(size)) = (&result, alone) {
+        result = check_size(location, &mut connection, size).await;
+    }
     // Nothing was written, so a failure to close loses nothing.
     drop(connection.close().await);
     result
@@ -137,6 +146,27 @@ async fn examine(location: &Path, connection: &mut SqliteConnection) -> Result<(
             .await?;
     }
     Ok(())
+}
+
+/// SQLite itself does not mind a last page that is incomplete.
+async fn check_size(
+    location: &Path,
+    connection: &mut SqliteConnection,
+    size: u64,
+) -> Result<(), Fault> {
+    let whole: i64 = sqlx::query_scalar(
+        "SELECT page_size * page_count FROM pragma_page_size, pragma_page_count",
+    )
+    .fetch_one(connection)
+    .await?;
+    match u64::try_from(whole) {
+        Ok(whole) if size >= whole => Ok(()),
+        _ => Err(corrupt(
+            location,
+            &format!("it has {size} bytes of {whole}: it was cut off"),
+        )
+        .into()),
+    }
 }
 
 pub(super) fn newer(location: &Path, found: i64) -> StoreError {

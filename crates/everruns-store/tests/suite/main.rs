@@ -1,0 +1,19 @@
+//! What the stores promise, on real databases and with real processes.
+//!
+//! A test that needs other processes runs its own binary again: see `support::place`.
+
+#![cfg(test)]
+
+#[macro_use]
+mod support;
+
+mod cancelling;
+mod conformance;
+mod crashing;
+mod processes;
+mod schema;
+
+#[cfg(feature = "sqlite")]
+mod bad_files;
+#[cfg(feature = "sqlite")]
+mod sqlite_busy;

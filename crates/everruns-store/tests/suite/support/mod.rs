@@ -1,0 +1,10 @@
+#[macro_use]
+mod on_each;
+pub(crate) mod child;
+#[cfg(unix)]
+pub(crate) mod ordinary;
+pub(crate) mod place;
+pub(crate) mod samples;
+
+#[cfg(feature = "postgres")]
+pub(crate) mod server;
