@@ -1,4 +1,4 @@
-//! OpenAI's two APIs, on a real HTTP server.
+//! `OpenAI`'s two APIs, on a real HTTP server.
 
 use std::time::Duration;
 

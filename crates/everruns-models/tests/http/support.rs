@@ -81,6 +81,7 @@ impl Reply {
     }
 
     /// Sends the body as one chunk.
+    #[cfg(feature = "anthropic")]
     pub(crate) fn at_once(mut self) -> Self {
         self.chunk = usize::MAX;
         self
