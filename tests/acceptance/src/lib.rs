@@ -1,1 +1,3 @@
 //! Helpers of the acceptance tests.
+
+pub mod openai_server;
