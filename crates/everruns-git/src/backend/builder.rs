@@ -1,0 +1,97 @@
+//! Choices for the backend.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use everruns_core::clock::{Clock, SystemClock};
+use everruns_core::entropy::{Entropy, SystemEntropy};
+use everruns_core::workspace::WorkspaceError;
+
+use super::LocalGitWorkspace;
+use crate::context::Context;
+use crate::convert::Teller;
+use crate::head;
+use crate::repository::{Opener, UserSettings};
+use crate::state::Layout;
+
+/// Builds a [`LocalGitWorkspace`].
+#[must_use = "nothing happens before `build`"]
+pub struct LocalGitWorkspaceBuilder {
+    state: PathBuf,
+    run_filters: bool,
+    user_settings: bool,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl LocalGitWorkspaceBuilder {
+    pub(super) fn new(state: &Path) -> Self {
+        Self {
+            state: state.to_owned(),
+            run_filters: false,
+            user_settings: true,
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(SystemEntropy),
+        }
+    }
+
+    /// Lets repositories run the filters that they or the user configure, such as those of Git LFS.
+    ///
+    /// Off by default: a filter is a program that the repository chooses.
+    pub fn run_filters(mut self, run: bool) -> Self {
+        self.run_filters = run;
+        self
+    }
+
+    /// Takes over the user's own settings for line endings, ignored files and the like. On by default.
+    ///
+    /// No setting that is taken over can name a program.
+    pub fn user_settings(mut self, take: bool) -> Self {
+        self.user_settings = take;
+        self
+    }
+
+    /// Asks `clock` for the time.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Asks `entropy` for the randomness in ids.
+    pub fn entropy(mut self, entropy: Arc<dyn Entropy>) -> Self {
+        self.entropy = entropy;
+        self
+    }
+
+    /// Opens the state folder, making it if needed, and completes what a crash left.
+    ///
+    /// # Errors
+    /// `InvalidState` for a folder inside a repository or a head, or with records of a newer version;
+    /// `PermissionDenied`, `NoSpace`, `Provider`.
+    pub fn build(self) -> Result<LocalGitWorkspace, WorkspaceError> {
+        let teller = Teller::of("open the state folder");
+        let layout = Layout::create(&self.state).map_err(|error| teller.tell(error))?;
+        let user = if self.user_settings {
+            UserSettings::of_this_user()
+        } else {
+            UserSettings::default()
+        };
+        let context = Arc::new(Context {
+            layout,
+            opener: Opener::new(user, self.run_filters),
+            clock: self.clock,
+            entropy: self.entropy,
+        });
+        head::recover(&context).map_err(|error| teller.tell(error))?;
+        Ok(LocalGitWorkspace::over(context))
+    }
+}
+
+impl fmt::Debug for LocalGitWorkspaceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalGitWorkspaceBuilder")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

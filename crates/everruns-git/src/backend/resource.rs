@@ -1,0 +1,302 @@
+//! One open head.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use everruns_core::file_system::SessionFileSystem;
+use everruns_core::ids::{SessionId, WorkspaceBackendId};
+use everruns_core::workspace::{
+    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, RestoreReceipt,
+    WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadDescriptor,
+    WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
+};
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+
+use super::{file_system, payload};
+use crate::blocking::blocking;
+use crate::checkpoint::{self, Checkpoint};
+use crate::convert::{self, Teller};
+use crate::diff;
+use crate::error::{GitError, GitStep as _, Result};
+use crate::head::{self, Handle, InUse, NewHead, Start};
+use crate::names::path_text;
+use crate::scan::{Renames, scan};
+use crate::state::{Claim, HeadState, Origin};
+use crate::status;
+
+/// A head as an open resource.
+#[derive(Debug)]
+pub(super) struct GitHead {
+    backend: WorkspaceBackendId,
+    handle: Handle,
+    descriptor: WorkspaceHeadDescriptor,
+    binding: WorkspaceBinding,
+    files: Arc<dyn SessionFileSystem>,
+    /// Marks the head as in use from a session's claim to its release, or to the end of this resource.
+    in_use: Arc<Mutex<BTreeMap<String, InUse>>>,
+}
+
+impl GitHead {
+    /// The resource of a head that has been proved to be the recorded one.
+    pub(super) fn open(backend: WorkspaceBackendId, handle: Handle) -> Result<Self> {
+        let descriptor = convert::head(&handle.record)?;
+        let binding = payload::binding(&handle.record, &backend).map_err(|failure| {
+            GitError::CorruptBinding {
+                reason: failure.to_string(),
+            }
+        })?;
+        let files = file_system::open(&handle)?;
+        Ok(Self {
+            backend,
+            handle,
+            descriptor,
+            binding,
+            files,
+            in_use: Arc::default(),
+        })
+    }
+
+    /// Runs `work` where it may block, and tells its errors.
+    async fn run<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&Handle) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, WorkspaceError> {
+        let handle = self.handle.clone();
+        let outcome = blocking(move || work(&handle)).await;
+        outcome.map_err(|error| Teller::of(operation).on(&self.descriptor.id).tell(error))
+    }
+}
+
+#[async_trait]
+impl WorkspaceHeadResource for GitHead {
+    fn descriptor(&self) -> &WorkspaceHeadDescriptor {
+        &self.descriptor
+    }
+
+    fn binding(&self) -> WorkspaceBinding {
+        self.binding.clone()
+    }
+
+    fn file_system(&self) -> Arc<dyn SessionFileSystem> {
+        Arc::clone(&self.files)
+    }
+
+    async fn claim(&self, session: &SessionId) -> std::result::Result<(), WorkspaceError> {
+        let session = session.to_string();
+        let in_use = Arc::clone(&self.in_use);
+        self.run("claim the head", move |handle| {
+            let record = handle.reload()?;
+            match record.state {
+                HeadState::Ready => {}
+                HeadState::Archived => return Err(GitError::HeadArchived { id: record.id }),
+                HeadState::Destroyed => return Err(head::destroyed(&record)),
+            }
+            let mark = InUse::mark(handle)?.ok_or_else(|| GitError::HeadInUse {
+                id: record.id.clone(),
+            })?;
+            Claim::take(handle.layout(), &record, &session, handle.context.now())?;
+            in_use
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(session, mark);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn release(&self, session: &SessionId) -> std::result::Result<(), WorkspaceError> {
+        let session = session.to_string();
+        let in_use = Arc::clone(&self.in_use);
+        self.run("release the head", move |handle| {
+            Claim::release(handle.layout(), &handle.record, &session)?;
+            in_use
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&session);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn status(&self) -> std::result::Result<WorkspaceHeadStatus, WorkspaceError> {
+        self.run("read the status", |handle| {
+            let worktree = handle.open()?;
+            let scan = scan(&worktree, Renames::Shown)?;
+            let (entries, conflicted) = status::entries(&scan);
+            Ok(WorkspaceHeadStatus {
+                dirty: !entries.is_empty(),
+                conflicted,
+                archived: handle.reload()?.state == HeadState::Archived,
+                entries,
+                degraded: status::degraded(handle, &worktree, &scan)?,
+            })
+        })
+        .await
+    }
+
+    async fn checkpoint(
+        &self,
+        label: Option<&str>,
+    ) -> std::result::Result<WorkspaceCheckpoint, WorkspaceError> {
+        let label = label.map(str::to_owned);
+        self.run("take a checkpoint", move |handle| {
+            let _lock = handle.lock()?;
+            let worktree = handle.open()?;
+            let now = handle.context.now();
+            let taken = checkpoint::take(&worktree, &handle.record.id, label.as_deref(), now)?;
+            convert::checkpoint(&taken)
+        })
+        .await
+    }
+
+    async fn checkpoints(&self) -> std::result::Result<Vec<WorkspaceCheckpoint>, WorkspaceError> {
+        self.run("list the checkpoints", |handle| {
+            let repository = handle.context.repository(&handle.workspace)?;
+            let found = checkpoint::list(&repository, &handle.record.id)?;
+            found.iter().map(convert::checkpoint).collect()
+        })
+        .await
+    }
+
+    async fn restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> std::result::Result<RestoreReceipt, WorkspaceError> {
+        let wanted = checkpoint.clone();
+        self.run("restore the checkpoint", move |handle| {
+            let target = find(handle, &wanted)?;
+            let restored = head::restore(handle, &target)?;
+            Ok(RestoreReceipt {
+                before: convert::checkpoint(&restored.before)?,
+                changed: restored
+                    .changed
+                    .iter()
+                    .map(|path| path_text(path.as_bstr()))
+                    .collect(),
+            })
+        })
+        .await
+    }
+
+    async fn diff(&self, base: DiffBase) -> std::result::Result<WorkspaceDiff, WorkspaceError> {
+        self.run("compare the files", move |handle| {
+            // What is only looked at is not stored.
+            let worktree = handle.open()?.with_object_memory();
+            let old = match &base {
+                DiffBase::Checkpoint(checkpoint) => find(handle, checkpoint)?.state.files,
+                _ => base_tree(&worktree, &handle.record.base)?,
+            };
+            let new = checkpoint::capture(&worktree)?.files;
+            diff::compare(&worktree, old, new, diff::Bounds::default())
+        })
+        .await
+    }
+
+    async fn fork(
+        &self,
+        name: WorkspaceHeadName,
+    ) -> std::result::Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        let backend = self.backend.clone();
+        self.run("fork the head", move |handle| {
+            let source = {
+                let _lock = handle.lock()?;
+                let worktree = handle.open()?;
+                checkpoint::take(&worktree, &handle.record.id, None, handle.context.now())?
+            };
+            let new = NewHead {
+                name: name.as_str().to_owned(),
+                slug: name.slug(),
+                shared: false,
+                revision: source.id.to_string(),
+                origin: Some(Origin {
+                    head: handle.record.id.clone(),
+                    checkpoint: source.id.to_string(),
+                }),
+                start: Start::State(Box::new(source.state)),
+            };
+            let record = head::create(&handle.context, &handle.workspace, new)?;
+            let fork = Handle {
+                record,
+                ..handle.clone()
+            };
+            Ok(Arc::new(Self::open(backend, fork)?) as Arc<dyn WorkspaceHeadResource>)
+        })
+        .await
+    }
+
+    async fn merge_into(
+        &self,
+        request: MergeRequest,
+    ) -> std::result::Result<MergeOutcome, WorkspaceError> {
+        self.run("merge the head", move |handle| {
+            crate::merge::merge(handle, &request)
+        })
+        .await
+    }
+
+    async fn archive(&self) -> std::result::Result<ArchiveReceipt, WorkspaceError> {
+        let id = self.descriptor.id.clone();
+        self.run("archive the head", move |handle| {
+            let record = head::archive(handle)?;
+            Ok(ArchiveReceipt {
+                head_id: id,
+                branch: Some(record.branch),
+                location: Some(handle.worktree().folder.display().to_string()),
+            })
+        })
+        .await
+    }
+
+    async fn destroy(&self) -> std::result::Result<DestroyReceipt, WorkspaceError> {
+        let id = self.descriptor.id.clone();
+        let in_use = Arc::clone(&self.in_use);
+        self.run("destroy the head", move |handle| {
+            // This handle's own marks make room: who holds the handle has decided.
+            in_use
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clear();
+            let exclusive = InUse::exclude(handle)?.ok_or_else(|| GitError::HeadInUse {
+                id: handle.record.id.clone(),
+            })?;
+            let destroyed = head::destroy(handle, &exclusive)?;
+            Ok(DestroyReceipt {
+                head_id: id,
+                kept_branch: Some(destroyed.record.branch),
+                kept_ref: destroyed.record.kept,
+                checkpoint: destroyed
+                    .checkpoint
+                    .as_ref()
+                    .map(convert::checkpoint)
+                    .transpose()?,
+                removed: Some(handle.worktree().folder.display().to_string()),
+            })
+        })
+        .await
+    }
+}
+
+/// The checkpoint that `wanted` describes, of this head or of another of its workspace.
+fn find(handle: &Handle, wanted: &WorkspaceCheckpoint) -> Result<Checkpoint> {
+    let unknown = || GitError::CheckpointUnknown {
+        revision: wanted.revision.clone(),
+    };
+    let owner = handle
+        .context
+        .head(&handle.workspace.id, wanted.head_id.as_str());
+    let (_, owner) = owner.map_err(|_| unknown())?;
+    let repository = handle.context.repository(&handle.workspace)?;
+    checkpoint::find(&repository, &owner.id, &wanted.revision)
+}
+
+/// The tree of the commit that the head was made from.
+fn base_tree(worktree: &gix::Repository, base: &str) -> Result<ObjectId> {
+    let id = ObjectId::from_hex(base.as_bytes()).map_err(|_| GitError::UnknownRevision {
+        revision: base.to_owned(),
+    })?;
+    let commit = worktree.find_commit(id).git("read the head's base")?;
+    Ok(commit.tree_id().git("read the head's base")?.detach())
+}

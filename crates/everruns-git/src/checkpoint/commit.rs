@@ -1,0 +1,120 @@
+//! The commits that a checkpoint of uncommitted work is made of.
+
+use gix::ObjectId;
+
+use super::Captured;
+use super::manifest::Manifest;
+use crate::error::{GitStep as _, Result};
+use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+
+/// The line of a checkpoint's message that names its head.
+const HEAD_TRAILER: &str = "Everruns-Head: ";
+/// The line of a checkpoint's message that holds its label.
+const LABEL_TRAILER: &str = "Everruns-Label: ";
+
+/// What a checkpoint's message says.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    /// The head it was taken of.
+    pub(crate) head: String,
+    /// What its maker called it.
+    pub(crate) label: Option<String>,
+}
+
+impl Message {
+    fn write(&self, subject: &str) -> String {
+        let mut text = format!("everruns: {subject}\n\n{HEAD_TRAILER}{}\n", self.head);
+        if let Some(label) = &self.label {
+            let line: String = label
+                .chars()
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect();
+            text.push_str(LABEL_TRAILER);
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Reads a checkpoint's message; `None` for any other commit's.
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let value = |trailer| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(trailer))
+                .map(str::to_owned)
+        };
+        if !text.starts_with("everruns: ") {
+            return None;
+        }
+        Some(Self {
+            head: value(HEAD_TRAILER)?,
+            label: value(LABEL_TRAILER),
+        })
+    }
+}
+
+/// Writes the commits for `captured`, and returns the one that stands for them.
+pub(crate) fn write(
+    repository: &gix::Repository,
+    captured: &Captured,
+    message: &Message,
+    at: i64,
+) -> Result<ObjectId> {
+    let new = |subject: &str, tree: ObjectId, parents: &[ObjectId]| -> Result<ObjectId> {
+        let time = signature_time(at);
+        let signature = gix::actor::SignatureRef {
+            name: SIGNATURE_NAME.into(),
+            email: SIGNATURE_EMAIL.into(),
+            time: &time,
+        };
+        let parents = parents.iter().copied();
+        let commit =
+            repository.new_commit_as(signature, signature, message.write(subject), tree, parents);
+        Ok(commit.git("write a commit")?.id)
+    };
+    let mut parents = vec![captured.head];
+    parents.push(new("index", captured.index, &[captured.head])?);
+    if !captured.manifest.is_empty() {
+        let tree = captured.manifest.write(repository)?;
+        parents.push(new("manifest", tree, &[])?);
+    }
+    new("checkpoint", captured.files, &parents)
+}
+
+/// Reads back what [`write`] wrote as `id`; any other commit is a clean state of itself.
+pub(crate) fn read(
+    repository: &gix::Repository,
+    id: ObjectId,
+) -> Result<(Captured, Option<Message>)> {
+    let commit = repository.find_commit(id).git("read a checkpoint")?;
+    let tree_of = |id| -> Result<ObjectId> {
+        let commit = repository.find_commit(id).git("read a checkpoint")?;
+        Ok(commit.tree_id().git("read a checkpoint")?.detach())
+    };
+    let files = commit.tree_id().git("read a checkpoint")?.detach();
+    let parents: Vec<ObjectId> = commit.parent_ids().map(gix::Id::detach).collect();
+    let message = Message::read(commit.message_raw().git("read a checkpoint")?);
+    if let (Some(message), [head, index, manifest @ ..]) = (message, parents.as_slice()) {
+        let manifest = match manifest.first() {
+            Some(manifest) => Manifest::read(repository, tree_of(*manifest)?)?,
+            None => Manifest::default(),
+        };
+        let captured = Captured {
+            head: *head,
+            head_tree: tree_of(*head)?,
+            index: tree_of(*index)?,
+            files,
+            manifest,
+        };
+        return Ok((captured, Some(message)));
+    }
+    let captured = Captured {
+        head: id,
+        head_tree: files,
+        index: files,
+        files,
+        manifest: Manifest::default(),
+    };
+    Ok((captured, None))
+}

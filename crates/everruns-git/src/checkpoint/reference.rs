@@ -1,0 +1,103 @@
+//! The references that keep checkpoints, numbered from 1.
+
+use gix::ObjectId;
+
+use super::{Captured, commit};
+use crate::error::{GitError, GitStep as _, Result};
+
+/// A checkpoint that is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Checkpoint {
+    /// The head it was taken of.
+    pub(crate) head: String,
+    /// Its number in that head.
+    pub(crate) number: u64,
+    /// The commit that stands for it.
+    pub(crate) id: ObjectId,
+    /// The state that it holds.
+    pub(crate) state: Captured,
+    /// What its maker called it.
+    pub(crate) label: Option<String>,
+    /// Whether it holds work that no commit of the branch holds.
+    pub(crate) uncommitted: bool,
+    /// When it was taken, in milliseconds since the epoch; of a clean state, when that was committed.
+    pub(crate) at: i64,
+}
+
+impl Checkpoint {
+    /// The reference that keeps it.
+    pub(crate) fn reference(&self) -> String {
+        format!("{}{}", prefix(&self.head), self.number)
+    }
+
+    /// The checkpoint `number` of `head`, kept as the commit `id`.
+    pub(crate) fn read(
+        repository: &gix::Repository,
+        head: &str,
+        number: u64,
+        id: ObjectId,
+    ) -> Result<Self> {
+        let (state, message) = commit::read(repository, id)?;
+        let commit = repository.find_commit(id).git("read a checkpoint")?;
+        let seconds = commit.time().git("read a checkpoint's time")?.seconds;
+        Ok(Self {
+            head: head.to_owned(),
+            number,
+            id,
+            uncommitted: !state.is_clean(),
+            state,
+            label: message.and_then(|message| message.label),
+            at: seconds.saturating_mul(1000),
+        })
+    }
+}
+
+/// What the names of a head's checkpoints start with.
+fn prefix(head: &str) -> String {
+    format!("refs/everruns/heads/{head}/checkpoints/")
+}
+
+/// The numbers and commits of the checkpoints of `head`, in the order of their numbers.
+pub(crate) fn numbers(repository: &gix::Repository, head: &str) -> Result<Vec<(u64, ObjectId)>> {
+    let prefix = prefix(head);
+    let platform = repository.references().git("list the checkpoints")?;
+    let mut found = Vec::new();
+    for reference in platform
+        .prefixed(prefix.as_str())
+        .git("list the checkpoints")?
+    {
+        let reference = reference.git("list the checkpoints")?;
+        let name = reference.name().as_bstr().to_string();
+        let number = name
+            .strip_prefix(&prefix)
+            .and_then(|number| number.parse().ok());
+        if let (Some(number), Some(id)) = (number, reference.try_id()) {
+            found.push((number, id.detach()));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The checkpoints of `head`, oldest first.
+pub(crate) fn list(repository: &gix::Repository, head: &str) -> Result<Vec<Checkpoint>> {
+    let numbers = numbers(repository, head)?;
+    numbers
+        .into_iter()
+        .map(|(number, id)| Checkpoint::read(repository, head, number, id))
+        .collect()
+}
+
+/// The checkpoint of `head` whose revision is `revision`.
+pub(crate) fn find(repository: &gix::Repository, head: &str, revision: &str) -> Result<Checkpoint> {
+    let unknown = || GitError::CheckpointUnknown {
+        revision: revision.to_owned(),
+    };
+    let wanted = ObjectId::from_hex(revision.as_bytes()).map_err(|_| unknown())?;
+    let numbers = numbers(repository, head)?;
+    let (number, id) = numbers
+        .into_iter()
+        .find(|(_, id)| *id == wanted)
+        .ok_or_else(unknown)?;
+    Checkpoint::read(repository, head, number, id)
+}

@@ -1,0 +1,50 @@
+//! What every operation of one backend shares.
+
+use std::fmt;
+use std::sync::Arc;
+
+use everruns_core::clock::Clock;
+use everruns_core::entropy::Entropy;
+
+use crate::error::Result;
+use crate::repository::Opener;
+use crate::state::{HeadRecord, Layout, WorkspaceRecord};
+
+/// The state folder, the way to repositories, and the sources of time and chance.
+pub(crate) struct Context {
+    /// Where the state is.
+    pub(crate) layout: Layout,
+    /// How repositories are opened.
+    pub(crate) opener: Opener,
+    /// Tells the time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Gives ids.
+    pub(crate) entropy: Arc<dyn Entropy>,
+}
+
+impl Context {
+    /// The present time, in milliseconds since the epoch.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now().as_millis()
+    }
+
+    /// Opens what all worktrees of `workspace` share.
+    pub(crate) fn repository(&self, workspace: &WorkspaceRecord) -> Result<gix::Repository> {
+        self.opener.open(&workspace.common_dir)
+    }
+
+    /// The head `id` of `workspace`, whatever its state, with its workspace.
+    pub(crate) fn head(&self, workspace: &str, id: &str) -> Result<(WorkspaceRecord, HeadRecord)> {
+        let workspace = WorkspaceRecord::load(&self.layout, workspace)?;
+        let head = HeadRecord::load(&self.layout, &workspace.id, id)?;
+        Ok((workspace, head))
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("layout", &self.layout)
+            .finish_non_exhaustive()
+    }
+}

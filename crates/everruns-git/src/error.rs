@@ -1,0 +1,262 @@
+//! What can go wrong in this backend.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use everruns_core::failpoint::FailpointError;
+
+/// A failure of the Git backend, before it is told in the words of the core.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// Nothing is at the path that should hold a repository.
+    #[error("there is nothing at {}", path.display())]
+    PathMissing {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The path exists, but no repository holds it.
+    #[error("{} is not in a Git repository", path.display())]
+    NotARepository {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The repository has no commit to start a head from.
+    #[error("the repository {} has no commits yet", path.display())]
+    EmptyRepository {
+        /// The repository's common directory.
+        path: PathBuf,
+    },
+    /// The repository uses something that this backend can't serve.
+    #[error("the repository {} can't be used: {reason}", path.display())]
+    Unsupported {
+        /// The repository's common directory.
+        path: PathBuf,
+        /// What it uses.
+        reason: &'static str,
+    },
+    /// The text isn't the name of a single commit.
+    #[error("{revision:?} is not a revision: {reason}")]
+    InvalidRevision {
+        /// The text, shortened for display.
+        revision: String,
+        /// Why it is refused.
+        reason: &'static str,
+    },
+    /// The revision is well formed, but names nothing in this repository.
+    #[error("the repository has no revision {revision:?}")]
+    UnknownRevision {
+        /// The text.
+        revision: String,
+    },
+    /// Another head of the workspace has this name.
+    #[error("the workspace already has a head named {name:?}: {holder}")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The head that has it.
+        holder: String,
+    },
+    /// No such workspace is recorded here.
+    #[error("no workspace {id} is recorded in this state folder")]
+    WorkspaceUnknown {
+        /// Its id.
+        id: String,
+    },
+    /// No such head is recorded here.
+    #[error("no head {id} is recorded in this state folder")]
+    HeadUnknown {
+        /// Its id.
+        id: String,
+    },
+    /// The head is archived.
+    #[error("the head {id} is archived")]
+    HeadArchived {
+        /// Its id.
+        id: String,
+    },
+    /// The head was destroyed.
+    #[error("the head {id} was destroyed; its work is in {kept}")]
+    HeadDestroyed {
+        /// Its id.
+        id: String,
+        /// The branch, or the ref, that keeps its work.
+        kept: String,
+    },
+    /// Another session holds the isolated head.
+    #[error("the head {id} is claimed by session {session}")]
+    HeadClaimed {
+        /// Its id.
+        id: String,
+        /// The session that holds it.
+        session: String,
+    },
+    /// Another operation holds the lock for too long.
+    #[error("{what} is locked by another operation")]
+    Locked {
+        /// What is locked.
+        what: String,
+    },
+    /// The head's folder is gone.
+    #[error("the head's folder {} is missing", path.display())]
+    WorktreeMissing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The head's folder or its record in the repository isn't what was written at its creation.
+    #[error("{} is not what this head's creation wrote: {what}", path.display())]
+    Forged {
+        /// The file that differs.
+        path: PathBuf,
+        /// How it differs.
+        what: &'static str,
+    },
+    /// The head's folder holds work that no checkpoint can keep.
+    #[error("{} path(s) hold repositories of their own, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    HoldsOtherWork {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Somebody uses the head right now.
+    #[error("the head {id} is in use by another process or handle")]
+    HeadInUse {
+        /// Its id.
+        id: String,
+    },
+    /// The head's `HEAD` doesn't name the head's own branch.
+    #[error("the head has {found} checked out instead of its branch {branch}")]
+    BranchSwitched {
+        /// The head's own branch.
+        branch: String,
+        /// What is checked out.
+        found: String,
+    },
+    /// The checkpoint doesn't belong to the head or is gone.
+    #[error("the head has no checkpoint {revision}")]
+    CheckpointUnknown {
+        /// The checkpoint's revision.
+        revision: String,
+    },
+    /// Files that a restore must not touch are in its way.
+    #[error("{} path(s) hold ignored or special files that are in the way, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    InTheWay {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// The branch is checked out in another worktree.
+    #[error("the branch {branch} is checked out in {}", worktree.display())]
+    BranchCheckedOut {
+        /// The branch.
+        branch: String,
+        /// Where it is checked out.
+        worktree: PathBuf,
+    },
+    /// The branch has commits of its own, so it can't just move forward.
+    #[error("the branch {branch} has commits of its own")]
+    Diverged {
+        /// The branch.
+        branch: String,
+    },
+    /// The branch moved while it was about to be changed.
+    #[error("the branch {branch} moved in the meantime")]
+    BranchMoved {
+        /// The branch.
+        branch: String,
+    },
+    /// The state folder lies where it would become part of a user's files.
+    #[error("the state folder {} lies inside {}", path.display(), inside.display())]
+    StateInside {
+        /// The state folder.
+        path: PathBuf,
+        /// The repository or head around it.
+        inside: PathBuf,
+    },
+    /// A record was written by a newer version.
+    #[error("{} has format {found}; this version reads up to {known}", path.display())]
+    NewerRecord {
+        /// The record.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest known format.
+        known: u32,
+    },
+    /// A record can't be read as what it should be.
+    #[error("{} is not a readable record", path.display())]
+    CorruptRecord {
+        /// The record.
+        path: PathBuf,
+        /// The parser's words.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The binding isn't one of this backend's.
+    #[error("the binding is not readable: {reason}")]
+    CorruptBinding {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The head's file system could not be opened.
+    #[error(transparent)]
+    FileSystem(#[from] everruns_core::file_system::FileSystemError),
+    /// The file system refused a step.
+    #[error("could not {step} {}", path.display())]
+    Io {
+        /// The step, as a verb.
+        step: &'static str,
+        /// The path concerned.
+        path: PathBuf,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// Git's data refused a step.
+    #[error("could not {step}")]
+    Git {
+        /// The step, as a verb phrase.
+        step: &'static str,
+        /// The library's answer.
+        #[source]
+        source: Box<gix::Error>,
+    },
+    /// A failpoint of a test fired.
+    #[error(transparent)]
+    Failpoint(#[from] FailpointError),
+    /// The worker thread of an operation panicked.
+    #[error("a worker thread of the Git backend failed")]
+    Worker,
+}
+
+/// The crate's result.
+pub(crate) type Result<T> = std::result::Result<T, GitError>;
+
+/// Attaches the step and path to a failed system call.
+pub(crate) trait IoStep<T> {
+    /// Names the step that failed.
+    fn step(self, step: &'static str, path: &Path) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> IoStep<T> for std::result::Result<T, E> {
+    fn step(self, step: &'static str, path: &Path) -> Result<T> {
+        self.map_err(|source| GitError::Io {
+            step,
+            path: path.to_owned(),
+            source: source.into(),
+        })
+    }
+}
+
+/// Attaches the step to a failure of the Git library.
+pub(crate) trait GitStep<T> {
+    /// Names the step that failed.
+    fn git(self, step: &'static str) -> Result<T>;
+}
+
+impl<T, E: Into<gix::Error>> GitStep<T> for std::result::Result<T, E> {
+    fn git(self, step: &'static str) -> Result<T> {
+        self.map_err(|source| GitError::Git {
+            step,
+            source: Box::new(source.into()),
+        })
+    }
+}

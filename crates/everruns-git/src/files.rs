@@ -1,0 +1,277 @@
+//! The files of a working tree, reached without following any link.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::{IoStep as _, Result};
+
+/// What is at a path of a working tree.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A regular file with its bytes.
+    File {
+        /// Its content.
+        content: Vec<u8>,
+        /// Whether its owner may execute it.
+        executable: bool,
+    },
+    /// A symbolic link with its target.
+    Link(BString),
+    /// A folder.
+    Folder,
+    /// A pipe, socket or device.
+    Special,
+    /// Nothing.
+    Nothing,
+}
+
+/// The root folder of a working tree, held open.
+///
+/// Every path is walked one component at a time from here and no component may be a link, so nothing outside the
+/// tree is read or written even while somebody swaps folders for links.
+#[derive(Debug)]
+pub(crate) struct Files {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+const FOLDER: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+impl Files {
+    /// Opens the working tree at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let root = rustix::fs::openat(CWD, path, FOLDER | OFlags::RDONLY, Mode::empty())
+            .step("open the working tree", path)?;
+        Ok(Self {
+            root,
+            path: path.to_owned(),
+        })
+    }
+
+    /// What is at `path`.
+    pub(crate) fn read(&self, path: &BStr) -> Result<Found> {
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(Found::Nothing);
+        };
+        let Some(stat) = stat(&folder, &name).step("look at", &self.whole(path))? else {
+            return Ok(Found::Nothing);
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => self.read_file(&folder, &name, path),
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(&folder, &name, Vec::new())
+                    .step("read the link", &self.whole(path))?;
+                Ok(Found::Link(target.into_bytes().into()))
+            }
+            FileType::Directory => Ok(Found::Folder),
+            _ => Ok(Found::Special),
+        }
+    }
+
+    /// What kind of thing is at `path`, as the file system tells it; `None` if there is nothing.
+    pub(crate) fn stat(&self, path: &BStr) -> Result<Option<Stat>> {
+        match self.parent(path, false)? {
+            Some((folder, name)) => stat(&folder, &name).step("look at", &self.whole(path)),
+            None => Ok(None),
+        }
+    }
+
+    /// The names in the folder at `path`, each with whether it is a folder itself.
+    pub(crate) fn list(&self, path: &BStr) -> Result<Vec<(BString, bool)>> {
+        let whole = self.whole(path);
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(Vec::new());
+        };
+        let folder = rustix::fs::openat(&folder, &name, FOLDER | OFlags::RDONLY, Mode::empty())
+            .step("open the folder", &whole)?;
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&folder).step("list", &whole)? {
+            let entry = entry.step("list", &whole)?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                let found = stat(&folder, OsStr::from_bytes(name)).step("look at", &whole)?;
+                let is_folder = found.is_some_and(|found| {
+                    FileType::from_raw_mode(found.st_mode) == FileType::Directory
+                });
+                names.push((name.into(), is_folder));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Puts a regular file at `path` in one step; folders above it are made as needed.
+    pub(crate) fn write(&self, path: &BStr, content: &[u8], executable: bool) -> Result<()> {
+        let mode = if executable { 0o777 } else { 0o666 };
+        self.replace(path, |folder, temporary| {
+            let flags =
+                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let handle = rustix::fs::openat(folder, temporary, flags, Mode::from_raw_mode(mode))?;
+            let mut file = into_file(handle);
+            file.write_all(content)?;
+            file.sync_data()
+        })
+    }
+
+    /// Puts a symbolic link at `path` in one step; folders above it are made as needed.
+    pub(crate) fn link(&self, path: &BStr, target: &BStr) -> Result<()> {
+        let target = OsStr::from_bytes(target);
+        self.replace(path, |folder, temporary| {
+            Ok(rustix::fs::symlinkat(target, folder, temporary)?)
+        })
+    }
+
+    /// Removes the file or link at `path`, and the folders above it that this empties.
+    pub(crate) fn remove(&self, path: &BStr) -> Result<()> {
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(());
+        };
+        match rustix::fs::unlinkat(&folder, &name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(failure) => return Err(failure).step("remove", &self.whole(path)),
+        }
+        let mut above = path;
+        while let Some(slash) = above.rfind_byte(b'/') {
+            above = above[..slash].as_bstr();
+            if !self.remove_empty_folder(above)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder at `path` if it is empty; `true` if it was.
+    pub(crate) fn remove_empty_folder(&self, path: &BStr) -> Result<bool> {
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(false);
+        };
+        match rustix::fs::unlinkat(&folder, &name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(failure) => Err(failure).step("remove the folder", &self.whole(path)),
+        }
+    }
+
+    fn read_file(&self, folder: &OwnedFd, name: &OsStr, path: &BStr) -> Result<Found> {
+        // A pipe that takes the file's place between the look and the open must not block.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let whole = || self.whole(path);
+        let handle = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(failure) => return Err(failure).step("open", &whole()),
+        };
+        let stat = rustix::fs::fstat(&handle).step("look at", &whole())?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(Found::Special);
+        }
+        let mut content =
+            Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(1 << 24));
+        into_file(handle)
+            .read_to_end(&mut content)
+            .step("read", &whole())?;
+        Ok(Found::File {
+            content,
+            executable: stat.st_mode & 0o100 != 0,
+        })
+    }
+
+    fn replace(
+        &self,
+        path: &BStr,
+        make: impl Fn(&OwnedFd, &OsStr) -> io::Result<()>,
+    ) -> Result<()> {
+        let whole = self.whole(path);
+        let parent = self.parent(path, true)?;
+        let (folder, name) = parent
+            .ok_or(Errno::NOTDIR)
+            .step("make the folders above", &whole)?;
+        let temporary = temporary_name(&name);
+        let outcome = match make(&folder, &temporary) {
+            // Left over by a process that was killed; nobody else uses names of this form.
+            Err(failure) if failure.kind() == io::ErrorKind::AlreadyExists => {
+                rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty())
+                    .step("replace", &whole)?;
+                make(&folder, &temporary)
+            }
+            outcome => outcome,
+        };
+        let outcome =
+            outcome.and_then(|()| Ok(rustix::fs::renameat(&folder, &temporary, &folder, &name)?));
+        if outcome.is_err() {
+            // The first failure is the one to report; a temporary file that stays is found by the next attempt.
+            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+        }
+        outcome.step("write", &whole)
+    }
+
+    /// The folder that holds `path`, opened without following links, and the last component.
+    ///
+    /// `None` if a folder above is missing, or is no folder.
+    fn parent(&self, path: &BStr, create: bool) -> Result<Option<(OwnedFd, OsString)>> {
+        let mut components: Vec<&[u8]> = path.split_str("/").collect();
+        let name = components.pop().unwrap_or_default();
+        let duplicate = || rustix::io::fcntl_dupfd_cloexec(&self.root, 0);
+        let mut folder = duplicate().step("open", &self.path)?;
+        for component in components {
+            if create {
+                match rustix::fs::mkdirat(&folder, component, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(failure) => {
+                        return Err(failure).step("make the folders above", &self.whole(path));
+                    }
+                }
+            }
+            folder = match rustix::fs::openat(
+                &folder,
+                component,
+                FOLDER | OFlags::RDONLY,
+                Mode::empty(),
+            ) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+                Err(failure) => return Err(failure).step("open a folder above", &self.whole(path)),
+            };
+        }
+        Ok(Some((folder, OsString::from_vec(name.to_vec()))))
+    }
+
+    fn whole(&self, path: &BStr) -> PathBuf {
+        self.path.join(OsStr::from_bytes(path))
+    }
+}
+
+/// The entry `name` of `folder`, or `None` if there is none.
+fn stat(folder: &OwnedFd, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The name under which new content is made before it takes the place of `name`.
+///
+/// It is of the form that the head's file system keeps out of listings.
+fn temporary_name(name: &OsStr) -> OsString {
+    let hash = blake3::hash(name.as_bytes()).to_hex();
+    let short: String = hash.chars().take(16).collect();
+    OsString::from(format!(".everruns-tmp-{short}"))
+}
+
+/// The standard library's file for `handle`.
+#[expect(
+    clippy::disallowed_types,
+    reason = "reads and writes through a handle opened without following links"
+)]
+fn into_file(handle: OwnedFd) -> std::fs::File {
+    std::fs::File::from(handle)
+}

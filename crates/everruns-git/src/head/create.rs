@@ -1,0 +1,178 @@
+//! Making a head, in steps that a crash between any two of them leaves to be undone.
+
+use everruns_core::failpoint::hit;
+use everruns_core::ids::WorkspaceHeadId;
+use gix::ObjectId;
+
+use super::recover::undo_creation;
+use crate::checkpoint::{Captured, Manifest};
+use crate::context::Context;
+use crate::error::{GitError, GitStep as _, Result};
+use crate::index::{self, Seen};
+use crate::names;
+use crate::repository::Refs;
+use crate::state::{
+    HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, Origin, WorkspaceRecord,
+};
+use crate::worktree::{NewRecord, Worktree, populate};
+
+/// What a new head starts from.
+#[derive(Debug, Clone)]
+pub(crate) enum Start {
+    /// A commit.
+    Commit(ObjectId),
+    /// The state that a checkpoint holds.
+    State(Box<Captured>),
+}
+
+impl Start {
+    fn commit(&self) -> ObjectId {
+        match self {
+            Self::Commit(commit) => *commit,
+            Self::State(state) => state.head,
+        }
+    }
+
+    fn state(self, repository: &gix::Repository) -> Result<Captured> {
+        match self {
+            Self::State(state) => Ok(*state),
+            Self::Commit(head) => {
+                let commit = repository
+                    .find_commit(head)
+                    .git("read the commit to start from")?;
+                let tree = commit
+                    .tree_id()
+                    .git("read the commit to start from")?
+                    .detach();
+                Ok(Captured {
+                    head,
+                    head_tree: tree,
+                    index: tree,
+                    files: tree,
+                    manifest: Manifest::default(),
+                })
+            }
+        }
+    }
+}
+
+/// A wish for a head.
+#[derive(Debug, Clone)]
+pub(crate) struct NewHead {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its name, fit for a branch.
+    pub(crate) slug: String,
+    /// Whether several sessions may use it.
+    pub(crate) shared: bool,
+    /// What it starts from.
+    pub(crate) start: Start,
+    /// How that was asked for.
+    pub(crate) revision: String,
+    /// Where it is forked from, if it is.
+    pub(crate) origin: Option<Origin>,
+}
+
+/// Makes the head. When this fails nothing of it is left; after a crash, the next open removes what is.
+pub(crate) fn create(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    new: NewHead,
+) -> Result<HeadRecord> {
+    let repository = context.repository(workspace)?;
+    let id = WorkspaceHeadId::generate(&*context.entropy).to_string();
+    let branch = names::branch(&new.slug, &id);
+    let record = HeadRecord {
+        branch,
+        workspace: workspace.id.clone(),
+        name: new.name.clone(),
+        base: new.start.commit().to_string(),
+        base_revision: new.revision.clone(),
+        shared: new.shared,
+        state: HeadState::Ready,
+        origin: new.origin.clone(),
+        kept: None,
+        created_at: context.now(),
+        id,
+    };
+    // The undoing of a creation removes the branch, so it must not be one that was there before.
+    if Refs::new(&repository, record.created_at)
+        .target(&record.branch_ref())?
+        .is_some()
+    {
+        return Err(GitError::BranchMoved {
+            branch: record.branch,
+        });
+    }
+    let _lock = Lock::acquire(&context.layout.head_lock(&record.id), &record.id)?;
+    Intent {
+        head: record.clone(),
+        operation: Operation::Create,
+    }
+    .save(&context.layout)?;
+    match build(context, workspace, &repository, &record, new) {
+        Ok(()) => Ok(record),
+        Err(failure) => {
+            if let Err(second) = undo_creation(context, workspace, &record) {
+                tracing::warn!(head = record.id, error = %second, "a failed creation is left for the next open");
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn build(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    repository: &gix::Repository,
+    record: &HeadRecord,
+    new: NewHead,
+) -> Result<()> {
+    hit("git.create.after-intent")?;
+    NameSlot::new(&context.layout, &workspace.id, &record.name).take(&record.id)?;
+    hit("git.create.after-name")?;
+    let folder = context.layout.worktree(&workspace.id, &record.id);
+    let worktree = Worktree::new(&workspace.common_dir, &record.id, folder);
+    let commit = new.start.commit();
+    {
+        let _shared = Lock::acquire(
+            &context.layout.repository_lock(&workspace.id),
+            &workspace.id,
+        )?;
+        Refs::new(repository, record.created_at).create(
+            &record.branch_ref(),
+            commit,
+            "create head",
+        )?;
+        hit("git.create.after-branch")?;
+        worktree.register(&NewRecord {
+            branch: &record.branch_ref(),
+            commit,
+            reason: &format!("everruns head {} ({})", record.id, record.name),
+            at: record.created_at,
+        })?;
+    }
+    hit("git.create.after-record")?;
+    let opened = context.opener.open(&worktree.record)?;
+    let state = new.start.state(&opened)?;
+    let files = populate(&opened, state.files)?;
+    hit("git.create.after-checkout")?;
+    index::write(&opened, &state, &fresh(&files))?;
+    hit("git.create.after-index")?;
+    record.save(&context.layout)?;
+    hit("git.create.after-ready")?;
+    Intent::clear(&context.layout, &record.id)
+}
+
+/// What the checkout knows of the files that it wrote.
+fn fresh(files: &gix::index::State) -> Seen {
+    let entries = files.entries().iter();
+    entries
+        .map(|entry| {
+            (
+                entry.path(files).to_owned(),
+                (entry.stat, entry.id, entry.mode),
+            )
+        })
+        .collect()
+}

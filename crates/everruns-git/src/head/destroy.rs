@@ -1,0 +1,125 @@
+//! Destroying a head: its work is under a reference before any of its files go.
+
+use everruns_core::failpoint::hit;
+
+use super::busy::InUse;
+use super::handle::Handle;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::{GitError, Result};
+use crate::names::path_text;
+use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
+use crate::worktree::delete;
+
+/// What is left of a destroyed head.
+#[derive(Debug, Clone)]
+pub(crate) struct Destroyed {
+    /// The head's last record.
+    pub(crate) record: HeadRecord,
+    /// The checkpoint that keeps what was uncommitted.
+    pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+/// Destroys the head. Its branch stays; a head that is destroyed already gives the same answer again.
+///
+/// `_exclusive` proves that nobody else uses it.
+pub(crate) fn destroy(handle: &Handle, _exclusive: &InUse) -> Result<Destroyed> {
+    let _lock = handle.lock()?;
+    let record = handle.reload()?;
+    if record.state == HeadState::Destroyed {
+        return again(handle, record);
+    }
+    let kept = keep_uncommitted(handle)?;
+    hit("git.destroy.after-checkpoint")?;
+    let kept = kept.map(|checkpoint| checkpoint.reference());
+    Intent {
+        head: record,
+        operation: Operation::Destroy { kept: kept.clone() },
+    }
+    .save(handle.layout())?;
+    hit("git.destroy.after-intent")?;
+    let record = finish_destruction(handle, kept)?;
+    delete(&handle.layout().trash(&record.id))?;
+    again(handle, record)
+}
+
+/// Puts what no commit holds under a reference; `None` if a commit holds everything.
+fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
+    let worktree = match handle.open() {
+        Ok(worktree) => worktree,
+        // Somebody removed the folder: there is nothing left to keep, or to lose.
+        Err(GitError::WorktreeMissing { .. }) => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
+    let captured = checkpoint::capture(&worktree)?;
+    let repositories: Vec<String> = captured
+        .manifest
+        .uncaptured
+        .iter()
+        .filter(|entry| entry.holds_work)
+        .map(|entry| path_text(entry.path.as_ref()))
+        .collect();
+    if !repositories.is_empty() {
+        return Err(GitError::HoldsOtherWork {
+            paths: repositories,
+        });
+    }
+    if captured.is_clean() && on_own_branch(handle, &worktree, &captured) {
+        return Ok(None);
+    }
+    let label = Some("before the head was destroyed");
+    checkpoint::take(&worktree, &handle.record.id, label, handle.context.now()).map(Some)
+}
+
+/// Whether the head's own branch leads to the commit that is checked out.
+fn on_own_branch(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    captured: &checkpoint::Captured,
+) -> bool {
+    let branch = worktree.try_find_reference(handle.record.branch_ref().as_str());
+    branch.is_ok_and(|found| {
+        found.is_some_and(|found| found.try_id().is_some_and(|id| id == captured.head))
+    })
+}
+
+/// Everything after the intent; each step may have been done before. The caller holds the head's lock.
+pub(super) fn finish_destruction(handle: &Handle, kept: Option<String>) -> Result<HeadRecord> {
+    let layout = handle.layout();
+    let worktree = handle.worktree();
+    let mut record = handle.reload()?;
+    worktree.discard(&layout.trash(&record.id))?;
+    hit("git.destroy.after-move")?;
+    {
+        let _shared = Lock::acquire(
+            &layout.repository_lock(&record.workspace),
+            &record.workspace,
+        )?;
+        worktree.unregister()?;
+    }
+    hit("git.destroy.after-record")?;
+    record.state = HeadState::Destroyed;
+    record.kept = kept;
+    record.save(layout)?;
+    hit("git.destroy.after-state")?;
+    NameSlot::new(layout, &record.workspace, &record.name).free(&record.id)?;
+    durable::remove(&layout.claim(&record.workspace, &record.id))?;
+    Intent::clear(layout, &record.id)?;
+    hit("git.destroy.after-clear")?;
+    Ok(record)
+}
+
+/// The answer for a head that is destroyed.
+fn again(handle: &Handle, record: HeadRecord) -> Result<Destroyed> {
+    let Some(kept) = &record.kept else {
+        return Ok(Destroyed {
+            record,
+            checkpoint: None,
+        });
+    };
+    let repository = handle.context.repository(&handle.workspace)?;
+    let checkpoints = checkpoint::list(&repository, &record.id)?;
+    let checkpoint = checkpoints
+        .into_iter()
+        .find(|checkpoint| &checkpoint.reference() == kept);
+    Ok(Destroyed { record, checkpoint })
+}

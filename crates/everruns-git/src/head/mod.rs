@@ -1,0 +1,18 @@
+//! Heads: making them, using them, and ending them.
+
+mod archive;
+mod busy;
+mod create;
+mod destroy;
+mod handle;
+mod plan;
+mod recover;
+mod restore;
+
+pub(crate) use archive::{archive, unarchive};
+pub(crate) use busy::InUse;
+pub(crate) use create::{NewHead, Start, create};
+pub(crate) use destroy::destroy;
+pub(crate) use handle::{Handle, destroyed};
+pub(crate) use recover::recover;
+pub(crate) use restore::restore;

@@ -1,0 +1,109 @@
+//! Finishing or undoing, at open, what a crash cut short.
+
+use std::sync::Arc;
+
+use gix::ObjectId;
+
+use super::destroy::finish_destruction;
+use super::handle::Handle;
+use super::restore::finish_restore;
+use crate::context::Context;
+use crate::error::Result;
+use crate::repository::Refs;
+use crate::state::{HeadRecord, Intent, Lock, NameSlot, Operation, WorkspaceRecord, durable};
+use crate::worktree::{Worktree, delete};
+
+/// Finishes or undoes every operation whose process is gone.
+///
+/// An operation under way holds its head's lock, so what can be locked has been abandoned. One head that can't be
+/// recovered doesn't keep the others from being used: it is left as it is, for the next open, and logged.
+pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
+    for id in Intent::heads(&context.layout)? {
+        if let Err(failure) = recover_head(context, &id) {
+            tracing::warn!(head = id, error = %failure, "an interrupted operation can't be completed yet");
+        }
+    }
+    empty_trash(context)
+}
+
+fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
+    let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(id))? else {
+        return Ok(());
+    };
+    let Some(intent) = Intent::load(&context.layout, id)? else {
+        return Ok(());
+    };
+    let workspace = WorkspaceRecord::load(&context.layout, &intent.head.workspace)?;
+    let record = intent.head;
+    match intent.operation {
+        Operation::Create => {
+            if is_recorded(context, &record) {
+                return Intent::clear(&context.layout, id);
+            }
+            undo_creation(context, &workspace, &record)
+        }
+        Operation::Restore { checkpoint } => {
+            let handle = Handle {
+                context: Arc::clone(context),
+                workspace,
+                record,
+            };
+            finish_restore(&handle, &checkpoint)
+        }
+        Operation::Destroy { kept } => {
+            let handle = Handle {
+                context: Arc::clone(context),
+                workspace,
+                record,
+            };
+            finish_destruction(&handle, kept).map(drop)
+        }
+    }
+}
+
+/// Whether the creation of `record` came as far as its record.
+fn is_recorded(context: &Context, record: &HeadRecord) -> bool {
+    HeadRecord::load(&context.layout, &record.workspace, &record.id).is_ok()
+}
+
+/// Removes everything that the creation of `record` has made so far. The caller holds the head's lock.
+pub(super) fn undo_creation(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    record: &HeadRecord,
+) -> Result<()> {
+    let layout = &context.layout;
+    let folder = layout.worktree(&workspace.id, &record.id);
+    {
+        let _shared = Lock::acquire(&layout.repository_lock(&workspace.id), &workspace.id)?;
+        let worktree = Worktree::new(&workspace.common_dir, &record.id, folder.clone());
+        worktree.unregister()?;
+        let repository = context.repository(workspace)?;
+        let refs = Refs::new(&repository, record.created_at);
+        let base = ObjectId::from_hex(record.base.as_bytes()).ok();
+        // Nobody can have committed to the branch of a head that was never ready; if its commit is another
+        // one all the same, it is somebody's work and stays.
+        if let Some(base) = base
+            && refs.target(&record.branch_ref())? == Some(base)
+        {
+            refs.delete(&record.branch_ref(), base)?;
+        }
+    }
+    delete(&folder)?;
+    NameSlot::new(layout, &workspace.id, &record.name).free(&record.id)?;
+    durable::remove(&layout.head(&workspace.id, &record.id))?;
+    Intent::clear(layout, &record.id)?;
+    // The id was never given out, so nobody waits for this lock.
+    durable::remove(&layout.head_lock(&record.id))
+}
+
+/// Deletes the working trees whose destruction was cut short after they had been moved away.
+fn empty_trash(context: &Context) -> Result<()> {
+    for id in context.layout.trashed()? {
+        // Its destroyer may still be deleting it.
+        if let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(&id))? {
+            delete(&context.layout.trash(&id))?;
+        }
+    }
+    Ok(())
+}

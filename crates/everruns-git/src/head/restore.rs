@@ -1,0 +1,184 @@
+//! Bringing a head back to a checkpoint.
+
+use everruns_core::failpoint::hit;
+use gix::ObjectId;
+use gix::bstr::BString;
+use gix::filter::plumbing::pipeline::convert::to_worktree;
+use gix::index::entry::Stat;
+use gix::objs::tree::EntryKind;
+
+use super::handle::{Handle, destroyed};
+use super::plan::{Step, check_way, plan};
+use crate::checkpoint::{self, Captured, Checkpoint};
+use crate::error::{GitError, GitStep as _, IoStep as _, Result};
+use crate::files::Files;
+use crate::index::{self, Seen};
+use crate::repository::Refs;
+use crate::state::{HeadState, Intent, Operation};
+
+/// What a restore did.
+#[derive(Debug, Clone)]
+pub(crate) struct Restored {
+    /// The state before.
+    pub(crate) before: Checkpoint,
+    /// The paths that were written or removed.
+    pub(crate) changed: Vec<BString>,
+}
+
+/// Brings the head to the state of `target`, after keeping the present one.
+///
+/// Everything that could stand in the way is looked for first; once the intent is recorded, a crash is made up for
+/// at the next open.
+pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> {
+    let _lock = handle.lock()?;
+    let record = handle.reload()?;
+    if record.state == HeadState::Destroyed {
+        return Err(destroyed(&record));
+    }
+    let worktree = handle.open()?;
+    let before = keep(handle, &worktree)?;
+    let steps = prepare(handle, &worktree, &before.state, &target.state)?;
+    hit("git.restore.after-checkpoint")?;
+    let operation = Operation::Restore {
+        checkpoint: target.id.to_string(),
+    };
+    Intent {
+        head: record,
+        operation,
+    }
+    .save(handle.layout())?;
+    hit("git.restore.after-intent")?;
+    apply(handle, &worktree, &steps, &before.state, &target.state)?;
+    Intent::clear(handle.layout(), &handle.record.id)?;
+    Ok(Restored {
+        before,
+        changed: steps.into_iter().map(|step| step.path).collect(),
+    })
+}
+
+/// Finishes the restore to the commit `checkpoint` after a crash. The caller holds the head's lock.
+pub(super) fn finish_restore(handle: &Handle, checkpoint: &str) -> Result<()> {
+    let worktree = handle.open()?;
+    let id =
+        ObjectId::from_hex(checkpoint.as_bytes()).map_err(|_| GitError::CheckpointUnknown {
+            revision: checkpoint.to_owned(),
+        })?;
+    let target = Checkpoint::read(&worktree, &handle.record.id, 0, id)?;
+    // What somebody changed since the crash is kept as well.
+    let before = keep(handle, &worktree)?;
+    let steps = prepare(handle, &worktree, &before.state, &target.state)?;
+    apply(handle, &worktree, &steps, &before.state, &target.state)?;
+    Intent::clear(handle.layout(), &handle.record.id)
+}
+
+fn keep(handle: &Handle, worktree: &gix::Repository) -> Result<Checkpoint> {
+    checkpoint::take(worktree, &handle.record.id, None, handle.context.now())
+}
+
+fn prepare(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    before: &Captured,
+    target: &Captured,
+) -> Result<Vec<Step>> {
+    if before.head != target.head {
+        handle.expect_own_branch(worktree)?;
+    }
+    let steps = plan(worktree, before.files, target.files)?;
+    check_way(&files_of(handle)?, &steps)?;
+    Ok(steps)
+}
+
+fn files_of(handle: &Handle) -> Result<Files> {
+    Files::open(&handle.worktree().folder)
+}
+
+/// Changes the files, the index and the branch, in this order.
+fn apply(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    steps: &[Step],
+    before: &Captured,
+    target: &Captured,
+) -> Result<()> {
+    let files = files_of(handle)?;
+    let index = worktree.index_or_empty().git("read the index")?;
+    let mut seen = index::seen_by(&index);
+    for step in steps.iter().filter(|step| step.becomes.is_none()) {
+        files.remove(step.path.as_ref())?;
+        seen.remove(&step.path);
+    }
+    hit("git.restore.after-removals")?;
+    // Attributes decide how the other files are written, so they come first.
+    let (attributes, others): (Vec<&Step>, Vec<&Step>) = steps
+        .iter()
+        .partition(|step| step.path.ends_with(b".gitattributes"));
+    for group in [attributes, others] {
+        write(handle, worktree, &files, &group, &mut seen)?;
+    }
+    hit("git.restore.after-files")?;
+    index::write(worktree, target, &seen)?;
+    hit("git.restore.after-index")?;
+    if before.head != target.head {
+        let refs = Refs::new(worktree, handle.context.now());
+        refs.swap(
+            &handle.record.branch_ref(),
+            before.head,
+            target.head,
+            "restore checkpoint",
+        )?;
+    }
+    hit("git.restore.after-branch")?;
+    Ok(())
+}
+
+/// Writes what `steps` put in place, and notes in `seen` how it was written.
+fn write(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    files: &Files,
+    steps: &[&Step],
+    seen: &mut Seen,
+) -> Result<()> {
+    let (mut pipeline, _) = worktree
+        .filter_pipeline(None)
+        .git("prepare the conversion of files")?;
+    for step in steps {
+        let Some((kind, id)) = step.becomes else {
+            continue;
+        };
+        let path = step.path.as_ref();
+        match kind {
+            EntryKind::Blob | EntryKind::BlobExecutable => {
+                let blob = worktree
+                    .find_blob(id)
+                    .git("read a file of the checkpoint")?;
+                let mut converted = pipeline
+                    .convert_to_worktree(&blob.data, path, to_worktree::Options::default())
+                    .git("convert a file")?;
+                let mut content = Vec::with_capacity(blob.data.len());
+                std::io::copy(&mut converted, &mut content)
+                    .step("convert", &handle.worktree().folder)?;
+                files.write(path, &content, kind == EntryKind::BlobExecutable)?;
+            }
+            EntryKind::Link => {
+                let blob = worktree
+                    .find_blob(id)
+                    .git("read a link of the checkpoint")?;
+                files.link(path, blob.data.as_slice().into())?;
+            }
+            // The folders of nested repositories are not ours to make or to remove.
+            EntryKind::Commit | EntryKind::Tree => continue,
+        }
+        let native = handle
+            .worktree()
+            .folder
+            .join(gix::path::from_bstr(path).git("convert a path")?);
+        let found =
+            gix::index::fs::Metadata::from_path_no_follow(&native).step("look at", &native)?;
+        if let Ok(stat) = Stat::from_fs(&found) {
+            seen.insert(step.path.clone(), (stat, id, index::mode_of(kind)));
+        }
+    }
+    Ok(())
+}

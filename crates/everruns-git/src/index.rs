@@ -1,0 +1,96 @@
+//! The index of a head, made from a checkpoint.
+
+use std::collections::HashMap;
+
+use gix::bstr::{BStr, BString};
+use gix::index::entry::{Flags, Mode, Stage, Stat};
+use gix::objs::tree::EntryKind;
+
+use crate::checkpoint::Captured;
+use crate::error::{GitStep as _, Result};
+
+/// What is known of a file on disk: its stat, and the content and kind that it was seen with.
+pub(crate) type Seen = HashMap<BString, (Stat, gix::ObjectId, Mode)>;
+
+/// What `index` knows of the files, without what is too young to be sure of.
+///
+/// A file changed in the very second in which its index was written can't be told from an unchanged one later, once
+/// a newer index vouches for it; it is left out, so that the next comparison reads it.
+pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
+    let written = u32::try_from(index.timestamp().unix_seconds()).unwrap_or(u32::MAX);
+    let mut seen = Seen::new();
+    for entry in index.entries() {
+        if entry.stage() == Stage::Unconflicted && entry.stat.mtime.secs < written {
+            seen.insert(
+                entry.path(index).to_owned(),
+                (entry.stat, entry.id, entry.mode),
+            );
+        }
+    }
+    seen
+}
+
+/// Writes the index of `worktree` as `state` holds it; `seen` saves the next comparison from reading files.
+pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -> Result<()> {
+    let mut file = worktree
+        .index_from_tree(&state.index)
+        .git("read the index's tree")?;
+    for (entry, path) in file.entries_mut_with_paths() {
+        if let Some((stat, id, mode)) = seen.get(path)
+            && *id == entry.id
+            && *mode == entry.mode
+        {
+            entry.stat = *stat;
+        }
+    }
+    add_what_trees_cannot_say(&mut file, state, worktree.object_hash());
+    file.write(gix::index::write::Options::default())
+        .git("write the index")
+}
+
+fn add_what_trees_cannot_say(
+    index: &mut gix::index::State,
+    state: &Captured,
+    hash: gix::hash::Kind,
+) {
+    let manifest = &state.manifest;
+    if manifest.stages.is_empty() && manifest.announced.is_empty() {
+        return;
+    }
+    let replaced = |path: &BStr| {
+        manifest.stages.iter().any(|stage| stage.path == path)
+            || manifest
+                .announced
+                .iter()
+                .any(|announced| announced.path == path)
+    };
+    index.remove_entries(|_, path, _| replaced(path));
+    for stage in &manifest.stages {
+        let number = match stage.stage {
+            1 => Stage::Base,
+            2 => Stage::Ours,
+            _ => Stage::Theirs,
+        };
+        let mode = Mode::from_bits_retain(stage.mode);
+        let flags = Flags::from_stage(number);
+        index.dangerously_push_entry(Stat::default(), stage.id, flags, mode, stage.path.as_ref());
+    }
+    for announced in &manifest.announced {
+        let empty = gix::ObjectId::empty_blob(hash);
+        let mode = Mode::from_bits_retain(announced.mode);
+        let flags = Flags::INTENT_TO_ADD | Flags::EXTENDED;
+        index.dangerously_push_entry(Stat::default(), empty, flags, mode, announced.path.as_ref());
+    }
+    index.sort_entries();
+}
+
+/// The mode in an index for a kind of tree entry.
+pub(crate) fn mode_of(kind: EntryKind) -> Mode {
+    match kind {
+        EntryKind::Tree => Mode::DIR,
+        EntryKind::Blob => Mode::FILE,
+        EntryKind::BlobExecutable => Mode::FILE_EXECUTABLE,
+        EntryKind::Link => Mode::SYMLINK,
+        EntryKind::Commit => Mode::COMMIT,
+    }
+}

@@ -1,0 +1,36 @@
+//! Git worktrees as workspace heads, by gitoxide in process.
+//!
+//! [`LocalGitWorkspace`] is the backend. Its heads are real linked worktrees of the user's repository, which Git's
+//! own tools list and accept; the user's configuration, index, working tree, hooks and branches are never written,
+//! and nothing that a repository names is ever run.
+//!
+//! | module | topic |
+//! |---|---|
+//! | `backend` | the core's traits |
+//! | `head` | a head's life: create, restore, archive, destroy, recover |
+//! | `checkpoint` | the whole state of a head as commits |
+//! | `diff`, `merge`, `status`, `scan` | comparing |
+//! | `worktree`, `index`, `files` | a head on disk |
+//! | `repository` | the user's repository, not trusted |
+//! | `state` | this backend's own records, locks and intents |
+
+mod backend;
+mod blocking;
+mod checkpoint;
+mod context;
+mod convert;
+mod diff;
+mod error;
+mod files;
+mod head;
+mod index;
+mod merge;
+mod names;
+mod repository;
+mod scan;
+mod state;
+mod status;
+mod worktree;
+
+pub use backend::{LocalGitWorkspace, LocalGitWorkspaceBuilder};
+pub use error::GitError;

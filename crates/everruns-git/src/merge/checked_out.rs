@@ -1,0 +1,62 @@
+//! Where a branch is checked out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{IoStep as _, Result};
+use crate::state::durable;
+
+/// The worktree that has the branch `reference` checked out, if one has.
+///
+/// The records are read as files, because a damaged one of another worktree must not keep this from working.
+pub(super) fn worktree_of(
+    repository: &gix::Repository,
+    reference: &str,
+) -> Result<Option<PathBuf>> {
+    let common = repository.common_dir();
+    if !is_bare(repository) && names(&common.join("HEAD"), reference)? {
+        let folder = common.parent().unwrap_or(common);
+        return Ok(Some(folder.to_owned()));
+    }
+    let records = common.join("worktrees");
+    let entries = match fs::read_dir(&records) {
+        Ok(entries) => entries,
+        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(failure) => return Err(failure).step("list", &records),
+    };
+    for entry in entries {
+        let record = entry.step("list", &records)?.path();
+        if names(&record.join("HEAD"), reference)? {
+            return Ok(Some(folder_of(&record)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the repository has no main worktree.
+fn is_bare(repository: &gix::Repository) -> bool {
+    repository.config_snapshot().boolean("core.bare") == Some(true)
+}
+
+/// Whether the `HEAD` file at `path` names `reference`.
+fn names(path: &Path, reference: &str) -> Result<bool> {
+    let Some(content) = durable::read(path)? else {
+        return Ok(false);
+    };
+    let target = content.strip_prefix(b"ref:").map(<[u8]>::trim_ascii);
+    Ok(target == Some(reference.as_bytes()))
+}
+
+/// The folder of the worktree with this record; the record itself if it doesn't say.
+fn folder_of(record: &Path) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    let link = durable::read(&record.join("gitdir"))
+        .ok()
+        .flatten()
+        .unwrap_or_default();
+    let link = Path::new(std::ffi::OsStr::from_bytes(link.trim_ascii()));
+    match link.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => record.to_owned(),
+    }
+}

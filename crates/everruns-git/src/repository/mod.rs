@@ -1,0 +1,13 @@
+//! The user's repository: finding it, opening it without trusting it, naming commits in it.
+
+mod locate;
+mod open;
+mod refs;
+mod revision;
+mod user_settings;
+
+pub(crate) use locate::locate;
+pub(crate) use open::Opener;
+pub(crate) use refs::{Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+pub(crate) use revision::resolve;
+pub(crate) use user_settings::UserSettings;

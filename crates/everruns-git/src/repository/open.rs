@@ -1,0 +1,89 @@
+//! Opening repositories so that nothing in them can name a program to run.
+
+use std::path::Path;
+
+use gix::sec::Trust;
+
+use super::UserSettings;
+use crate::error::{GitStep as _, Result};
+
+/// Settings that hold in every repository, whatever it says itself.
+const OVERRIDES: [&str; 7] = [
+    "core.fsmonitor=false",
+    "core.safecrlf=false",
+    "core.untrackedCache=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "worktree.useRelativePaths=false",
+    "commit.gpgSign=false",
+];
+
+/// Opens repositories.
+#[derive(Debug, Clone)]
+pub(crate) struct Opener {
+    user: UserSettings,
+    run_filters: bool,
+}
+
+impl Opener {
+    /// An opener that adds `user`'s settings, and trusts repositories' filters if `run_filters`.
+    pub(crate) fn new(user: UserSettings, run_filters: bool) -> Self {
+        Self { user, run_filters }
+    }
+
+    /// Whether repositories' filters run.
+    pub(crate) fn runs_filters(&self) -> bool {
+        self.run_filters
+    }
+
+    /// Opens the Git directory `git_dir`, which may be a common directory or a worktree's record in it.
+    ///
+    /// The environment's `GIT_…` variables have no effect, nothing outside the repository is read, and unless
+    /// filters were allowed the repository's own configuration counts as written by a stranger.
+    pub(crate) fn open(&self, git_dir: &Path) -> Result<gix::Repository> {
+        let options = self.options().open_path_as_is(true);
+        let opened =
+            gix::ThreadSafeRepository::open_opts(git_dir, options).git("open the repository")?;
+        let mut repository = opened.to_thread_local();
+        let mut values = self
+            .user
+            .missing_in(repository.config_snapshot().plumbing());
+        // Pattern files that the repository names are data, so they may be read; under reduced trust the
+        // library would skip them, and status would differ from Git's.
+        for key in ["core.excludesFile", "core.attributesFile"] {
+            if let Some(value) = repository.config_snapshot().string(key) {
+                values.push(format!("{key}={value}"));
+            }
+        }
+        if !values.is_empty() {
+            let mut config = repository.config_snapshot_mut();
+            config
+                .append_config(values, gix::config::Source::Api)
+                .git("apply the user's settings")?;
+            config.commit().git("apply the user's settings")?;
+        }
+        Ok(repository)
+    }
+
+    /// The options for opening.
+    pub(crate) fn options(&self) -> gix::open::Options {
+        let trust = if self.run_filters {
+            Trust::Full
+        } else {
+            Trust::Reduced
+        };
+        let mut permissions = gix::open::Permissions::isolated();
+        if self.run_filters {
+            // Filters such as those of Git LFS are usually set up in the user's own configuration.
+            permissions.config.user = true;
+            permissions.config.git = true;
+            permissions.config.system = true;
+            permissions.env.home = gix::sec::Permission::Allow;
+            permissions.env.xdg_config_home = gix::sec::Permission::Allow;
+        }
+        gix::open::Options::default()
+            .permissions(permissions)
+            .config_overrides(OVERRIDES)
+            .with(trust)
+    }
+}

@@ -1,0 +1,20 @@
+//! The state folder: layout, records, locks, claims and intents.
+
+mod claim;
+pub(crate) mod durable;
+mod head_record;
+mod intent;
+mod layout;
+mod lock;
+mod name;
+pub(crate) mod path_text;
+mod record;
+mod workspace_record;
+
+pub(crate) use claim::Claim;
+pub(crate) use head_record::{HeadRecord, HeadState, Origin};
+pub(crate) use intent::{Intent, Operation};
+pub(crate) use layout::Layout;
+pub(crate) use lock::Lock;
+pub(crate) use name::NameSlot;
+pub(crate) use workspace_record::WorkspaceRecord;

@@ -1,0 +1,128 @@
+//! What a head holds that this backend doesn't handle fully.
+
+use everruns_core::workspace::DegradedFact;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::dir::entry::Kind;
+use gix::index::entry::Mode;
+use gix::status::index_worktree::Item;
+
+use crate::error::{GitStep as _, Result};
+use crate::head::Handle;
+use crate::names::path_text;
+use crate::scan::{Scan, path_of};
+
+/// The facts about the head of `handle`, opened as `worktree` and just seen as `scan`.
+pub(crate) fn degraded(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    scan: &Scan,
+) -> Result<Vec<DegradedFact>> {
+    let mut facts = Vec::new();
+    branch(handle, worktree, &mut facts);
+    settings(worktree, &mut facts);
+    submodules(handle, worktree, &mut facts)?;
+    uncaptured(scan, &mut facts);
+    filters(handle, worktree, &mut facts);
+    Ok(facts)
+}
+
+fn fact(kind: &str, path: Option<&BStr>, detail: impl Into<String>) -> DegradedFact {
+    DegradedFact {
+        kind: kind.to_owned(),
+        path: path.map(path_text),
+        detail: detail.into(),
+    }
+}
+
+fn branch(handle: &Handle, worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
+    if let Err(failure) = handle.expect_own_branch(worktree) {
+        facts.push(fact("branch-switched", None, failure.to_string()));
+    }
+}
+
+fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
+    let config = worktree.config_snapshot();
+    if config.boolean("core.sparseCheckout") == Some(true) {
+        let detail = "the repository is set to a sparse checkout; this head has all files";
+        facts.push(fact("sparse-checkout", None, detail));
+    }
+    if config.string("extensions.partialClone").is_some() {
+        let detail = "the repository is a partial clone; objects that it lacks are not fetched";
+        facts.push(fact("partial-clone", None, detail));
+    }
+    if worktree.is_shallow().unwrap_or(false) {
+        facts.push(fact(
+            "shallow",
+            None,
+            "the repository is shallow; its history ends early",
+        ));
+    }
+}
+
+/// Submodules whose folders hold no repository.
+fn submodules(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    facts: &mut Vec<DegradedFact>,
+) -> Result<()> {
+    let index = worktree.index_or_empty().git("read the index")?;
+    for entry in index
+        .entries()
+        .iter()
+        .filter(|entry| entry.mode == Mode::COMMIT)
+    {
+        let path = entry.path(&index);
+        let folder = gix::path::from_bstr(path).git("convert a path")?;
+        if std::fs::symlink_metadata(handle.worktree().folder.join(folder).join(".git")).is_err() {
+            let detail = "the submodule is not initialised in this head; its files are not there";
+            facts.push(fact("submodule-not-initialised", Some(path), detail));
+        }
+    }
+    Ok(())
+}
+
+fn uncaptured(scan: &Scan, facts: &mut Vec<DegradedFact>) {
+    for item in &scan.unstaged {
+        let Item::DirectoryContents { entry, .. } = item else {
+            continue;
+        };
+        let (kind, detail) = match entry.disk_kind {
+            Some(Kind::Repository) => (
+                "nested-repository",
+                "a repository of its own; checkpoints don't hold it",
+            ),
+            Some(Kind::Untrackable) => (
+                "special-file",
+                "a pipe, socket or device; checkpoints don't hold it",
+            ),
+            _ => continue,
+        };
+        facts.push(fact(kind, Some(path_of(item)), detail));
+    }
+}
+
+/// Files that a program of the repository's choice would have to convert.
+fn filters(handle: &Handle, worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
+    if handle.context.opener.runs_filters() {
+        return;
+    }
+    let Ok(index) = worktree.index_or_empty() else {
+        return;
+    };
+    let path = BStr::new(".gitattributes");
+    let Some(entry) = index.entry_by_path(path) else {
+        return;
+    };
+    let Ok(blob) = worktree.find_blob(entry.id) else {
+        return;
+    };
+    let filtered = blob
+        .data
+        .lines()
+        .any(|line| !line.starts_with(b"#") && line.contains_str("filter="));
+    if filtered {
+        let detail =
+            "attributes name a filter, such as Git LFS; it is not run, and files are as stored";
+        facts.push(fact("filter-not-run", Some(path), detail));
+    }
+}

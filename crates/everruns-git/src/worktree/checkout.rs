@@ -1,0 +1,53 @@
+//! Filling an empty worktree with the files of a tree.
+
+use std::sync::atomic::AtomicBool;
+
+use gix::ObjectId;
+use gix::progress::Discard;
+use gix::worktree::stack::state::attributes::Source;
+
+use crate::error::{GitError, GitStep as _, Result};
+
+/// Writes the files of `tree` into the folder of `worktree`, which holds nothing but `.git`, on all cores.
+///
+/// Returns the index that describes the files as written. Nothing is written over: a file that is in the way,
+/// because two names are one on this disk, is an error that names it.
+pub(crate) fn populate(worktree: &gix::Repository, tree: ObjectId) -> Result<gix::index::File> {
+    let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
+        path: worktree.git_dir().to_owned(),
+        reason: "its record names no folder",
+    })?;
+    let mut index = worktree
+        .index_from_tree(&tree)
+        .git("read the tree to check out")?;
+    let mut options = worktree
+        .checkout_options(Source::IdMapping)
+        .git("prepare the checkout")?;
+    options.destination_is_initially_empty = true;
+    let objects = worktree
+        .objects
+        .clone()
+        .into_arc()
+        .map_err(gix::Error::from_error)
+        .git("open the objects")?;
+    let outcome = gix::worktree::state::checkout(
+        &mut index,
+        folder,
+        objects,
+        &Discard,
+        &Discard,
+        &AtomicBool::new(false),
+        options,
+    )
+    .git("check out the files")?;
+    if outcome.collisions.is_empty() {
+        return Ok(index);
+    }
+    Err(GitError::InTheWay {
+        paths: outcome
+            .collisions
+            .iter()
+            .map(|collision| collision.path.to_string())
+            .collect(),
+    })
+}

@@ -1,0 +1,10 @@
+//! Linked worktrees: their record in the repository, their files, and the proof that both are ours.
+
+mod checkout;
+mod record;
+mod remove;
+mod verify;
+
+pub(crate) use checkout::populate;
+pub(crate) use record::{NewRecord, Worktree};
+pub(crate) use remove::delete;

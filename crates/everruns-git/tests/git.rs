@@ -1,0 +1,31 @@
+//! The backend beside the real `git`.
+
+#[path = "git/fixture/mod.rs"]
+mod fixture;
+
+#[path = "git/checkpoint.rs"]
+mod checkpoint;
+#[path = "git/claims.rs"]
+mod claims;
+#[path = "git/conformance.rs"]
+mod conformance;
+#[path = "git/crash.rs"]
+mod crash;
+#[path = "git/diff.rs"]
+mod diff;
+#[path = "git/hostile.rs"]
+mod hostile;
+#[path = "git/input.rs"]
+mod input;
+#[path = "git/lifecycle.rs"]
+mod lifecycle;
+#[path = "git/merge.rs"]
+mod merge;
+#[path = "git/parallel.rs"]
+mod parallel;
+#[path = "git/restore.rs"]
+mod restore;
+#[path = "git/status.rs"]
+mod status;
+#[path = "git/untouched.rs"]
+mod untouched;

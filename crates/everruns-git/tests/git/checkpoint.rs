@@ -1,0 +1,191 @@
+//! Checkpoints and forks hold everything that isn't ignored.
+
+use std::path::Path;
+
+use everruns_core::workspace::WorkspaceError;
+
+use crate::fixture::{Repository, Scene, git, porcelain, read, write};
+use crate::status::{conflict, disturb};
+
+/// What Git says of a working tree in every way that matters.
+fn everything(folder: &Path) -> [String; 5] {
+    let run = |args: &[&str]| {
+        let mut all = vec!["--no-optional-locks"];
+        all.extend_from_slice(args);
+        String::from_utf8_lossy(&crate::fixture::git_raw(folder, &all)).into_owned()
+    };
+    [
+        run(&["status", "--porcelain=v2", "-uall"]),
+        run(&["diff", "--binary"]),
+        run(&["diff", "--cached", "--binary"]),
+        run(&["ls-files", "-s"]),
+        run(&["rev-parse", "HEAD"]),
+    ]
+}
+
+/// Proves C10: a fork is the source's state, staged, unstaged and untracked told apart.
+#[tokio::test]
+async fn c10_a_fork_is_the_same_to_git() {
+    let scene = Scene::new();
+    let head = scene.head("source").await;
+    let folder = scene.folder(&head);
+    git(
+        &folder,
+        &["commit", "-q", "--allow-empty", "-m", "in the head"],
+    );
+    disturb(&folder);
+    let before = everything(&folder);
+    let fork = head.fork("fork").await.unwrap();
+    assert_eq!(everything(&folder), before, "the source is not touched");
+    assert_eq!(everything(&scene.folder(&fork)), before);
+    assert_eq!(fork.descriptor().forked_from.as_ref(), Some(head.id()));
+    assert!(!scene.folder(&fork).join("noise.log").exists());
+    assert_ne!(fork.descriptor().branch, head.descriptor().branch);
+
+    write(
+        &scene.folder(&fork).join("untracked.txt"),
+        "only in the fork\n",
+    );
+    assert_eq!(read(&folder.join("untracked.txt")), "untracked\n");
+}
+
+#[tokio::test]
+async fn c10_conflicts_survive_a_fork() {
+    let scene = Scene::new();
+    let head = scene.head("source").await;
+    let folder = scene.folder(&head);
+    conflict(&folder);
+    let before = everything(&folder);
+    let fork = head.fork("fork").await.unwrap();
+    assert_eq!(everything(&scene.folder(&fork)), before);
+}
+
+#[tokio::test]
+async fn c10_files_may_become_folders_and_folders_files() {
+    let scene = Scene::new();
+    let head = scene.head("source").await;
+    let folder = scene.folder(&head);
+    std::fs::remove_file(folder.join("README.md")).unwrap();
+    write(&folder.join("README.md/inside"), "a folder now\n");
+    std::fs::remove_dir_all(folder.join("src")).unwrap();
+    write(&folder.join("src"), "a file now\n");
+    let before = everything(&folder);
+    let fork = head.fork("fork").await.unwrap();
+    assert_eq!(everything(&scene.folder(&fork)), before);
+}
+
+/// A checkpoint changes nothing in the head, and what is kept already is not kept again.
+#[tokio::test]
+async fn c11_a_checkpoint_touches_nothing() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let record = scene
+        .repository
+        .path
+        .join(".git/worktrees")
+        .join(head.id().as_str());
+    let clean = head.checkpoint().await.unwrap();
+    assert!(!clean.uncommitted);
+    assert_eq!(
+        clean.revision,
+        git(&folder, &["rev-parse", "HEAD"]),
+        "a clean state is its commit"
+    );
+
+    disturb(&folder);
+    let index = std::fs::read(record.join("index")).unwrap();
+    let before = everything(&folder);
+    let dirty = head.checkpoint().await.unwrap();
+    assert!(dirty.uncommitted);
+    assert_eq!(everything(&folder), before);
+    assert_eq!(std::fs::read(record.join("index")).unwrap(), index);
+
+    let objects = || git(&folder, &["count-objects"]);
+    let counted = objects();
+    assert_eq!(
+        head.checkpoint().await.unwrap(),
+        dirty,
+        "an unchanged state is kept already"
+    );
+    assert_eq!(objects(), counted, "and writes no object");
+
+    let tree = git(
+        &folder,
+        &["rev-parse", &format!("{}^{{tree}}", dirty.revision)],
+    );
+    git(&folder, &["add", "-A"]);
+    assert_eq!(
+        tree,
+        git(&folder, &["write-tree"]),
+        "the tree is what git would make of the files"
+    );
+    git(&folder, &["fsck", "--strict"]);
+    git(&folder, &["gc", "-q", "--prune=now"]);
+    let listed = head.checkpoints().await.unwrap();
+    assert_eq!(listed, [clean, dirty]);
+}
+
+#[tokio::test]
+async fn checkpoints_have_labels_and_numbers() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let first = head
+        .checkpoint_labelled("before\nthe change")
+        .await
+        .unwrap();
+    write(&scene.folder(&head).join("a.txt"), "a\n");
+    let second = head.checkpoint().await.unwrap();
+    assert_eq!((first.number, second.number), (1, 2));
+    assert_eq!(first.label.as_deref(), Some("before the change"));
+    assert!(!first.uncommitted);
+    assert_eq!(head.checkpoints().await.unwrap(), [first, second]);
+}
+
+/// H23: what can't be kept is said, and keeps the head from being destroyed.
+#[tokio::test]
+async fn h23_nested_repositories_are_reported_and_never_lost() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    Repository::empty(&folder.join("nested/empty"));
+    Repository::small(&folder.join("nested/full"));
+    let made = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
+    let checkpoint = head.checkpoint().await.unwrap();
+    let paths: Vec<&str> = checkpoint
+        .uncaptured
+        .iter()
+        .map(|entry| entry.path.as_str())
+        .collect();
+    assert_eq!(paths, ["nested/empty", "nested/full", "socket"]);
+    assert_eq!(
+        head.checkpoints().await.unwrap()[0].uncaptured,
+        checkpoint.uncaptured
+    );
+    drop(made);
+
+    let failure = head.destroy().await.unwrap_err();
+    assert!(
+        matches!(failure, WorkspaceError::HeadUnavailable { .. }),
+        "{failure}"
+    );
+    assert!(folder.join("nested/full/README.md").exists());
+    assert!(porcelain(&folder).len() == 2);
+    std::fs::remove_dir_all(folder.join("nested")).unwrap();
+    head.destroy().await.unwrap();
+}
+
+/// H42: names that are no text are kept byte for byte.
+#[tokio::test]
+async fn h42_names_that_are_no_text_survive() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let name = std::ffi::OsStr::from_bytes(b"not\xfftext\n");
+    std::fs::write(folder.join(name), "x").unwrap();
+    let status = head.status().await.unwrap();
+    assert_eq!(status.entries[0].path, "not\\xfftext\n");
+    let fork = head.fork("fork").await.unwrap();
+    assert!(scene.folder(&fork).join(name).exists());
+}

@@ -1,0 +1,141 @@
+//! Going back to a checkpoint.
+
+use std::os::unix::fs::MetadataExt as _;
+
+use everruns_core::workspace::WorkspaceError;
+
+use crate::fixture::{Scene, git, porcelain, read, write};
+use crate::status::{conflict, disturb};
+
+#[tokio::test]
+async fn restore_brings_back_every_state() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let clean = head.checkpoint().await.unwrap();
+    disturb(&folder);
+    let status = porcelain(&folder);
+    let diff = git(&folder, &["diff", "--binary"]);
+    let dirty = head.checkpoint().await.unwrap();
+
+    let receipt = head.restore(&clean).await.unwrap();
+    assert_eq!(receipt.before, dirty, "the state before was kept already");
+    assert!(porcelain(&folder).is_empty());
+    assert_eq!(
+        read(&folder.join("ignored/cache")),
+        "ignored\n",
+        "ignored files stay"
+    );
+    assert_eq!(read(&folder.join("noise.log")), "ignored\n");
+    assert_eq!(read(&folder.join("README.md")), "# Project\n");
+
+    head.restore(&dirty).await.unwrap();
+    assert_eq!(porcelain(&folder), status);
+    assert_eq!(git(&folder, &["diff", "--binary"]), diff);
+}
+
+#[tokio::test]
+async fn restore_writes_only_what_differs() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let first = head.checkpoint().await.unwrap();
+    write(&folder.join("README.md"), "changed\n");
+    let inode = |name: &str| std::fs::symlink_metadata(folder.join(name)).unwrap().ino();
+    let untouched = inode("src/lib.rs");
+    let receipt = head.restore(&first).await.unwrap();
+    assert_eq!(receipt.changed, ["README.md"]);
+    assert_eq!(inode("src/lib.rs"), untouched);
+    assert!(porcelain(&folder).is_empty());
+}
+
+#[tokio::test]
+async fn restore_takes_the_branch_back_and_keeps_what_was_committed() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("draft.txt"), "draft\n");
+    let first = head.checkpoint().await.unwrap();
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-q", "-m", "later"]);
+    let later = git(&folder, &["rev-parse", "HEAD"]);
+    let receipt = head.restore(&first).await.unwrap();
+    assert_eq!(receipt.before.revision, later);
+    assert_eq!(git(&folder, &["rev-parse", "HEAD"]), head.base());
+    assert_eq!(porcelain(&folder), ["?? draft.txt"]);
+    head.restore(&receipt.before).await.unwrap();
+    assert_eq!(git(&folder, &["rev-parse", "HEAD"]), later);
+    assert!(porcelain(&folder).is_empty());
+}
+
+#[tokio::test]
+async fn restore_of_conflicts_folders_and_files() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let clean = head.checkpoint().await.unwrap();
+    std::fs::remove_file(folder.join("README.md")).unwrap();
+    write(&folder.join("README.md/inside"), "a folder now\n");
+    std::fs::remove_dir_all(folder.join("src")).unwrap();
+    write(&folder.join("src"), "a file now\n");
+    let swapped = head.checkpoint().await.unwrap();
+    let status = porcelain(&folder);
+    head.restore(&clean).await.unwrap();
+    assert!(porcelain(&folder).is_empty());
+    head.restore(&swapped).await.unwrap();
+    assert_eq!(porcelain(&folder), status);
+    head.restore(&clean).await.unwrap();
+
+    conflict(&folder);
+    let status = porcelain(&folder);
+    let conflicted = head.checkpoint().await.unwrap();
+    head.restore(&clean).await.unwrap();
+    assert!(porcelain(&folder).is_empty());
+    head.restore(&conflicted).await.unwrap();
+    assert_eq!(porcelain(&folder), status);
+}
+
+/// Ignored files are never written over: the restore is refused before it changes anything.
+#[tokio::test]
+async fn restore_never_writes_over_ignored_files() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("trace.txt"), "captured\n");
+    write(&folder.join("store/a.txt"), "captured\n");
+    let first = head.checkpoint().await.unwrap();
+    std::fs::remove_file(folder.join("trace.txt")).unwrap();
+    std::fs::remove_dir_all(folder.join("store")).unwrap();
+    write(&folder.join(".gitignore"), "trace.txt\nstore\n");
+    write(&folder.join("trace.txt"), "ignored\n");
+    write(&folder.join("store"), "ignored\n");
+    let failure = head.restore(&first).await.unwrap_err();
+    assert!(
+        matches!(failure, WorkspaceError::HeadUnavailable { .. }),
+        "{failure}"
+    );
+    assert_eq!(read(&folder.join("trace.txt")), "ignored\n");
+    assert_eq!(read(&folder.join("store")), "ignored\n");
+    assert_eq!(read(&folder.join(".gitignore")), "trace.txt\nstore\n");
+}
+
+#[tokio::test]
+async fn restore_takes_checkpoints_of_the_same_workspace_only() {
+    let scene = Scene::new();
+    let (one, two) = (scene.head("one").await, scene.head("two").await);
+    write(&scene.folder(&one).join("a.txt"), "a\n");
+    let checkpoint = one.checkpoint().await.unwrap();
+    two.restore(&checkpoint).await.unwrap();
+    assert_eq!(read(&scene.folder(&two).join("a.txt")), "a\n");
+    let mut unknown = checkpoint.clone();
+    unknown.revision = one.base().to_owned();
+    assert!(matches!(
+        two.restore(&unknown).await,
+        Err(WorkspaceError::CheckpointNotFound { .. })
+    ));
+    unknown.revision = "--all".to_owned();
+    assert!(matches!(
+        two.restore(&unknown).await,
+        Err(WorkspaceError::CheckpointNotFound { .. })
+    ));
+}

@@ -1,0 +1,181 @@
+//! Status beside `git status`.
+
+use std::path::Path;
+
+use crate::fixture::{Repository, Scene, git, porcelain, read, told, try_git, write};
+
+/// Does to a working tree everything that `git status` has a letter for, apart from conflicts.
+pub(crate) fn disturb(folder: &Path) {
+    write(&folder.join("README.md"), "# Project\nunstaged\n");
+    write(&folder.join("src/lib.rs"), "staged\n");
+    git(folder, &["add", "src/lib.rs"]);
+    write(&folder.join("src/lib.rs"), "staged, then unstaged\n");
+    git(folder, &["mv", "src/two.rs", "src/moved.rs"]);
+    write(&folder.join("untracked.txt"), "untracked\n");
+    write(&folder.join("folder/deep/untracked.txt"), "untracked\n");
+    write(&folder.join("ignored/cache"), "ignored\n");
+    write(&folder.join("noise.log"), "ignored\n");
+    write(&folder.join("added.txt"), "added\n");
+    git(folder, &["add", "added.txt"]);
+    write(&folder.join("announced.txt"), "announced\n");
+    git(folder, &["add", "-N", "announced.txt"]);
+    std::fs::remove_file(folder.join("src/deep/er/file.txt")).unwrap();
+    git(folder, &["update-index", "--chmod=-x", "tools/run.sh"]);
+    std::fs::remove_file(folder.join("link")).unwrap();
+    write(&folder.join("link"), "no link any more\n");
+    std::os::unix::fs::symlink("nowhere", folder.join("dangling")).unwrap();
+    std::fs::create_dir_all(folder.join("empty")).unwrap();
+}
+
+/// Leaves conflicts of several kinds in a working tree.
+pub(crate) fn conflict(folder: &Path) {
+    let commit = |message: &str| {
+        git(folder, &["add", "-A"]);
+        git(folder, &["commit", "-q", "-m", message]);
+    };
+    git(folder, &["checkout", "-q", "-b", "side"]);
+    write(&folder.join("README.md"), "# Theirs\n");
+    std::fs::remove_file(folder.join("src/lib.rs")).unwrap();
+    write(&folder.join("src/two.rs"), "theirs\n");
+    write(&folder.join("both.txt"), "theirs\n");
+    commit("theirs");
+    git(folder, &["checkout", "-q", "-"]);
+    write(&folder.join("README.md"), "# Ours\n");
+    write(&folder.join("src/lib.rs"), "ours\n");
+    std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+    write(&folder.join("both.txt"), "ours\n");
+    commit("ours");
+    assert!(!try_git(folder, &["merge", "side"]).status.success());
+}
+
+/// Proves C09: status is Git's.
+#[tokio::test]
+async fn c09_status_is_what_git_prints() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let status = head.status().await.unwrap();
+    assert!(
+        !status.dirty && status.entries.is_empty() && status.degraded.is_empty(),
+        "{status:?}"
+    );
+    disturb(&folder);
+    let status = head.status().await.unwrap();
+    assert!(status.dirty && !status.conflicted);
+    assert_eq!(told(&status), porcelain(&folder));
+}
+
+#[tokio::test]
+async fn c09_conflicts_are_what_git_prints() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    conflict(&folder);
+    let status = head.status().await.unwrap();
+    assert!(status.conflicted);
+    assert_eq!(told(&status), porcelain(&folder));
+}
+
+#[tokio::test]
+async fn c09_ignore_rules_of_every_kind_hold() {
+    let scene = Scene::new();
+    let exclude = scene.root.path().join("exclude");
+    write(&exclude, "*.global\n");
+    git(
+        &scene.repository.path,
+        &["config", "core.excludesFile", exclude.to_str().unwrap()],
+    );
+    write(&scene.repository.path.join(".git/info/exclude"), "*.info\n");
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("src/.gitignore"), "*.local\n!keep.local\n");
+    for name in [
+        "a.global",
+        "b.info",
+        "src/c.local",
+        "src/keep.local",
+        "d.txt",
+    ] {
+        write(&folder.join(name), "x");
+    }
+    assert_eq!(told(&head.status().await.unwrap()), porcelain(&folder));
+}
+
+/// H28: line endings and modes as Git would check them out, and clean afterwards.
+#[tokio::test]
+async fn h28_line_endings_and_modes_are_as_git_checks_them_out() {
+    let root = tempfile::tempdir().unwrap();
+    let repository = Repository::empty(&root.path().join("project"));
+    write(
+        &repository.path.join(".gitattributes"),
+        "*.crlf text eol=crlf\n*.lf text eol=lf\n*.bin -text\n* text=auto\n",
+    );
+    for name in ["a.crlf", "b.lf", "c.bin", "d.txt"] {
+        write(&repository.path.join(name), "one\ntwo\n");
+    }
+    git(&repository.path, &["config", "core.autocrlf", "true"]);
+    repository.commit_all("first");
+    let scene = Scene::around(root, repository);
+    let head = scene.head("one").await;
+    let (folder, theirs) = (scene.folder(&head), scene.root.path().join("theirs"));
+    git(
+        &scene.repository.path,
+        &["worktree", "add", "-q", theirs.to_str().unwrap()],
+    );
+    for name in ["a.crlf", "b.lf", "c.bin", "d.txt", ".gitattributes"] {
+        assert_eq!(read(&folder.join(name)), read(&theirs.join(name)), "{name}");
+    }
+    assert!(porcelain(&folder).is_empty());
+    assert!(head.status().await.unwrap().entries.is_empty());
+}
+
+/// H27: what isn't handled fully is said.
+#[tokio::test]
+async fn h27_degraded_facts_are_told() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let library = Repository::small(&scene.root.path().join("library"));
+    git(
+        project,
+        &[
+            "submodule",
+            "add",
+            "-q",
+            library.path.to_str().unwrap(),
+            "vendor/library",
+        ],
+    );
+    write(
+        &project.join(".gitattributes"),
+        "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+    );
+    scene.repository.commit_all("submodule");
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let status = head.status().await.unwrap();
+    assert_eq!(told(&status), porcelain(&folder));
+    let kinds: Vec<&str> = status
+        .degraded
+        .iter()
+        .map(|fact| fact.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["submodule-not-initialised", "filter-not-run"]);
+    git(&folder, &["checkout", "-q", "-b", "elsewhere"]);
+    Repository::empty(&folder.join("nested"));
+    let status = head.status().await.unwrap();
+    let kinds: Vec<&str> = status
+        .degraded
+        .iter()
+        .map(|fact| fact.kind.as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "branch-switched",
+            "submodule-not-initialised",
+            "nested-repository",
+            "filter-not-run"
+        ]
+    );
+    assert_eq!(told(&status), porcelain(&folder));
+}
