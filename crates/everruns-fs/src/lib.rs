@@ -1,13 +1,23 @@
 //! The file stack of everruns: one way to the bytes of a head.
 //!
-//! Outermost first: seeded files ([`seeded`]) → policy ([`policy`]) → mounts ([`mounts`]) → the head's own file system,
-//! which is on disk ([`disk`]) or in memory ([`memory`]). [`backend`] has the two backends that need no version
-//! control: memory and directory.
+//! Outermost first: [`SeededFileSystem`] → [`PolicyFileSystem`] → [`MountedFileSystem`] → the head's own file system,
+//! on disk or in memory ([`MemoryFileSystem`]). Each is a
+//! [`SessionFileSystem`](everruns_core::file_system::SessionFileSystem), so an application may leave out or add layers.
+//!
+//! [`MemoryWorkspaceBackend`] and [`DirectoryWorkspaceBackend`] are the two backends that need no version control.
 
-pub mod backend;
+mod backend;
 pub mod disk;
-pub mod memory;
-pub mod mounts;
-pub mod policy;
+mod memory;
+mod mounts;
+mod policy;
 pub mod search;
-pub mod seeded;
+mod seeded;
+
+pub use backend::{DirectoryWorkspaceBackend, MemoryWorkspaceBackend};
+pub use memory::{MemoryFileSystem, MemoryOptions};
+pub use mounts::{MountedFileSystem, RootAccess, RootError, WorkspaceRootSet};
+pub use policy::{
+    PolicyDecision, PolicyError, PolicyFileSystem, WorkspacePolicy, WorkspacePolicyBuilder,
+};
+pub use seeded::{SeedError, SeededFile, SeededFileSystem};

@@ -1,1 +1,7 @@
-//! The memory and directory workspace backends.
+//! The backends that need no version control.
+
+mod directory;
+mod memory;
+
+pub use directory::DirectoryWorkspaceBackend;
+pub use memory::MemoryWorkspaceBackend;

@@ -1,1 +1,12 @@
-//! Additional roots beside the head.
+//! Additional roots beside the head: `/roots/<name>`.
+
+mod error;
+mod file_system;
+mod moves;
+mod overlap;
+mod rebase;
+mod root_set;
+
+pub use error::RootError;
+pub use file_system::MountedFileSystem;
+pub use root_set::{RootAccess, WorkspaceRootSet};

@@ -1,0 +1,91 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
+use everruns_core::workspace::{
+    WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
+    WorkspaceHeadRequest, WorkspaceHeadState,
+};
+
+use super::resource::MemoryHead;
+use super::state::{HeadState, WorkspaceState};
+use super::workspace_backend::{MAIN, Shared};
+use crate::memory::{MemoryFileSystem, Snapshot};
+
+/// What a new head begins with.
+struct Start {
+    base: Snapshot,
+    files: Snapshot,
+    forked_from: Option<WorkspaceHeadId>,
+    merged: BTreeMap<String, Snapshot>,
+}
+
+impl Shared {
+    pub(super) fn create(
+        self: &Arc<Self>,
+        request: &WorkspaceHeadRequest,
+    ) -> Result<MemoryHead, WorkspaceError> {
+        let mut state = self.state();
+        let workspace = state.workspace(&request.workspace_id)?;
+        let base = workspace.revision(request.revision.as_deref().unwrap_or(MAIN))?;
+        let start = Start {
+            files: base.clone(),
+            base,
+            forked_from: None,
+            merged: BTreeMap::new(),
+        };
+        self.add(workspace, &request.name, request.access, start)
+    }
+
+    /// A head with the files of another. It keeps the base, so that both tell the same differences.
+    pub(super) fn fork(
+        self: &Arc<Self>,
+        workspace: &WorkspaceId,
+        source: &WorkspaceHeadId,
+        name: &WorkspaceHeadName,
+    ) -> Result<MemoryHead, WorkspaceError> {
+        let mut state = self.state();
+        let head = state.head(workspace, source)?;
+        head.not_destroyed()?;
+        let start = Start {
+            base: head.base.clone(),
+            files: head.files.snapshot(),
+            forked_from: Some(source.clone()),
+            merged: head.merged.clone(),
+        };
+        let workspace = state.workspace(workspace)?;
+        self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
+    }
+
+    fn add(
+        self: &Arc<Self>,
+        workspace: &mut WorkspaceState,
+        name: &WorkspaceHeadName,
+        access: WorkspaceHeadAccess,
+        start: Start,
+    ) -> Result<MemoryHead, WorkspaceError> {
+        workspace.check_name(name)?;
+        let descriptor = WorkspaceHeadDescriptor {
+            id: WorkspaceHeadId::generate(self.entropy.as_ref()),
+            name: name.clone(),
+            workspace_id: workspace.descriptor.id.clone(),
+            base: workspace.keep(&start.base),
+            branch: None,
+            access,
+            state: WorkspaceHeadState::Ready,
+            created_at: self.options.clock.now(),
+            forked_from: start.forked_from,
+        };
+        let files = MemoryFileSystem::from_snapshot(start.files, self.options.clone());
+        workspace.heads.push(HeadState {
+            descriptor: descriptor.clone(),
+            files: files.clone(),
+            base: start.base,
+            owner: None,
+            checkpoints: Vec::new(),
+            merged: start.merged,
+            receipt: None,
+        });
+        Ok(MemoryHead::new(Arc::clone(self), descriptor, files))
+    }
+}

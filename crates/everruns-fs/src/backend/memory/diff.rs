@@ -1,0 +1,122 @@
+use std::collections::BTreeMap;
+
+use everruns_core::file_system::ContentVersion;
+use everruns_core::workspace::{
+    EntryState, FileChange, FileDiff, StatusEntry, WorkspaceDiff, WorkspaceHeadStatus,
+};
+
+use super::hunks;
+use crate::memory::{File, Snapshot, TreeChange, changes};
+
+/// The most files of one difference.
+const MAX_FILES: usize = 10_000;
+/// The most lines of all hunks of one difference.
+const MAX_LINES: usize = 200_000;
+
+/// How the files differ from what the head was made from.
+pub(super) fn status(base: &Snapshot, now: &Snapshot, archived: bool) -> WorkspaceHeadStatus {
+    let entries: Vec<StatusEntry> = changes(&base.top, &now.top)
+        .into_iter()
+        .map(|change| StatusEntry {
+            path: change.path.relative().to_owned(),
+            staged: EntryState::Unmodified,
+            unstaged: match (&change.before, &change.after) {
+                (None, _) => EntryState::Untracked,
+                (Some(_), None) => EntryState::Deleted,
+                (Some(_), Some(_)) => EntryState::Modified,
+            },
+            original: None,
+        })
+        .collect();
+    WorkspaceHeadStatus {
+        dirty: !entries.is_empty(),
+        archived,
+        entries,
+        ..WorkspaceHeadStatus::default()
+    }
+}
+
+/// How two states differ. A file that moved without a change is told as renamed.
+pub(super) fn diff(before: &Snapshot, now: &Snapshot) -> WorkspaceDiff {
+    let mut found = changes(&before.top, &now.top);
+    let changed = !found.is_empty();
+    let origins = take_moved(&mut found);
+    let mut truncated = found.len() > MAX_FILES;
+    let mut lines_left = MAX_LINES;
+    let files = found
+        .iter()
+        .take(MAX_FILES)
+        .map(|change| {
+            let mut file = file_diff(change, origins.get(change.path.relative()));
+            let lines: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
+            if lines > lines_left {
+                file.hunks.clear();
+                truncated = true;
+            } else {
+                lines_left -= lines;
+            }
+            file
+        })
+        .collect();
+    WorkspaceDiff {
+        changed,
+        files,
+        truncated,
+    }
+}
+
+/// Takes out what went away here and came with the same bytes there; the result tells from where, by where to.
+fn take_moved(found: &mut Vec<TreeChange>) -> BTreeMap<String, TreeChange> {
+    let mut gone: BTreeMap<ContentVersion, Vec<TreeChange>> = BTreeMap::new();
+    for change in found.iter().rev() {
+        if let (Some(file), None) = (&change.before, &change.after)
+            && !file.bytes.is_empty()
+        {
+            gone.entry(file.version).or_default().push(change.clone());
+        }
+    }
+    let mut origins = BTreeMap::new();
+    for change in found.iter() {
+        if let (None, Some(file)) = (&change.before, &change.after)
+            && let Some(origin) = gone.get_mut(&file.version).and_then(Vec::pop)
+        {
+            origins.insert(change.path.relative().to_owned(), origin);
+        }
+    }
+    found.retain(|change| !origins.values().any(|origin| origin.path == change.path));
+    origins
+}
+
+fn file_diff(change: &TreeChange, origin: Option<&TreeChange>) -> FileDiff {
+    let before = change
+        .before
+        .as_ref()
+        .or_else(|| origin.and_then(|origin| origin.before.as_ref()));
+    let after = change.after.as_ref();
+    let bytes = |file: Option<&std::sync::Arc<File>>| {
+        file.map(|file| file.bytes.clone()).unwrap_or_default()
+    };
+    let (old, new) = (bytes(before), bytes(after));
+    let binary = hunks::is_binary(&old) || hunks::is_binary(&new);
+    let lines = if binary {
+        hunks::Lines::default()
+    } else {
+        hunks::compare(&old, &new)
+    };
+    FileDiff {
+        path: change.path.relative().to_owned(),
+        original: origin.map(|origin| origin.path.relative().to_owned()),
+        change: match (origin, &change.before, &change.after) {
+            (Some(_), _, _) => FileChange::Renamed,
+            (None, None, _) => FileChange::Added,
+            (None, Some(_), None) => FileChange::Deleted,
+            (None, Some(_), Some(_)) => FileChange::Modified,
+        },
+        old_mode: before.map(|file| file.git_mode()),
+        new_mode: after.map(|file| file.git_mode()),
+        binary,
+        added: lines.added,
+        removed: lines.removed,
+        hunks: lines.hunks,
+    }
+}

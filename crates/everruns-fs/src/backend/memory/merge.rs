@@ -1,0 +1,237 @@
+use std::sync::Arc;
+
+use everruns_core::clock::Timestamp;
+use everruns_core::path::WorkspacePath;
+use everruns_core::workspace::{
+    MergeConflict, MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError,
+};
+use similar::TextMerge;
+
+use super::resource::MemoryHead;
+use super::state::State;
+use crate::disk::blocking;
+use crate::memory::{File, Node, Snapshot, TreeChange, changes, put, take};
+
+/// The three states of a merge.
+#[derive(Clone, Debug)]
+struct Sides {
+    /// What both sides began with.
+    base: Snapshot,
+    branch: Snapshot,
+    head: Snapshot,
+}
+
+impl MemoryHead {
+    /// Merges without the lock, and starts again when the branch has moved meanwhile.
+    pub(super) async fn merge(
+        &self,
+        request: MergeRequest,
+    ) -> Result<MergeOutcome, WorkspaceError> {
+        loop {
+            let sides = self.locked(|state| self.sides(state, &request.branch))?;
+            let (now, strategy) = (self.shared.options.clock.now(), request.strategy);
+            let for_merge = sides.clone();
+            let merged = blocking(move || Ok(three_way(&for_merge, now))).await?;
+            let merged = match merged {
+                Ok(merged) => merged,
+                Err(conflicts) if strategy != MergeStrategy::FastForward => {
+                    return Ok(MergeOutcome::Conflicts(conflicts));
+                }
+                Err(_) => return Err(diverged(&request.branch)),
+            };
+            let Some(merged) = merged else {
+                return Ok(MergeOutcome::UpToDate);
+            };
+            if strategy == MergeStrategy::FastForward
+                && sides.branch.revision() != sides.base.revision()
+            {
+                return Err(diverged(&request.branch));
+            }
+            if let Some(outcome) =
+                self.locked(|state| self.move_branch(state, &request.branch, &sides, merged))?
+            {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    fn sides(&self, state: &mut State, branch: &str) -> Result<Sides, WorkspaceError> {
+        let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+        head.not_destroyed()?;
+        let base = head.merged.get(branch).unwrap_or(&head.base).clone();
+        let now = head.files.snapshot();
+        let workspace = state.workspace(&self.descriptor.workspace_id)?;
+        let tip = workspace.branches.get(branch).cloned();
+        let branch = tip.ok_or_else(|| WorkspaceError::UnknownRevision {
+            revision: branch.to_owned(),
+            reason: "there is no such branch".to_owned(),
+        })?;
+        Ok(Sides {
+            base,
+            branch,
+            head: now,
+        })
+    }
+
+    /// Moves the branch if it is still where the merge found it.
+    fn move_branch(
+        &self,
+        state: &mut State,
+        branch: &str,
+        sides: &Sides,
+        merged: Snapshot,
+    ) -> Result<Option<MergeOutcome>, WorkspaceError> {
+        let workspace = state.workspace(&self.descriptor.workspace_id)?;
+        let is_same = |tip: &Snapshot| tip.revision() == sides.branch.revision();
+        if !workspace.branches.get(branch).is_some_and(is_same) {
+            return Ok(None);
+        }
+        let revision = workspace.keep(&merged);
+        workspace.branches.insert(branch.to_owned(), merged);
+        let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+        head.merged.insert(branch.to_owned(), sides.head.clone());
+        Ok(Some(MergeOutcome::Merged { revision }))
+    }
+}
+
+fn diverged(branch: &str) -> WorkspaceError {
+    WorkspaceError::backend(
+        "fast-forward the branch",
+        format!("{branch} has changes of its own: merge instead"),
+    )
+}
+
+/// The merged state; `None` when the branch has all of it already.
+fn three_way(sides: &Sides, now: Timestamp) -> Result<Option<Snapshot>, Vec<MergeConflict>> {
+    let mut wanted = Vec::new();
+    let mut conflicts = Vec::new();
+    for change in changes(&sides.base.top, &sides.head.top) {
+        let there = sides.branch.top.file(&change.path);
+        match merge_file(&change, there, now) {
+            Ok(None) => {}
+            Ok(Some(file)) => wanted.push((change.path, file)),
+            Err(detail) => conflicts.push(conflict(&change.path, detail)),
+        }
+    }
+    let mut top = sides.branch.top.clone();
+    let (gone, made): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, file)| file.is_none());
+    let is_unchanged = gone.is_empty() && made.is_empty();
+    for (path, _) in gone {
+        take(&mut top, &path, now);
+        take_empty_folders(&mut top, &path, &sides.head, now);
+    }
+    for (path, file) in made {
+        let Some(file) = file else { continue };
+        if is_in_the_way(&top, &path) {
+            conflicts.push(conflict(
+                &path,
+                "a file is where the other side has a folder",
+            ));
+        } else {
+            put(&mut top, &path, Node::File(file), now);
+        }
+    }
+    if conflicts.is_empty() {
+        Ok((!is_unchanged).then(|| Snapshot::of(top)))
+    } else {
+        conflicts.sort_by(|a, b| a.path.cmp(&b.path));
+        Err(conflicts)
+    }
+}
+
+/// What to do with one file that the head changed: nothing, or to put or remove (`Some(None)`) it.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is whether to do anything"
+)]
+fn merge_file(
+    change: &TreeChange,
+    there: Option<&Arc<File>>,
+    now: Timestamp,
+) -> Result<Option<Option<Arc<File>>>, &'static str> {
+    let same = |a: Option<&Arc<File>>, b: Option<&Arc<File>>| match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.is_same(b),
+        _ => false,
+    };
+    let (before, ours) = (change.before.as_ref(), change.after.as_ref());
+    if same(there, ours) {
+        return Ok(None);
+    }
+    if same(there, before) {
+        return Ok(Some(ours.map(Arc::clone)));
+    }
+    match (before, ours, there) {
+        (Some(base), Some(ours), Some(theirs)) => {
+            merge_text(base, ours, theirs, now).map(|file| Some(Some(Arc::new(file))))
+        }
+        (None, _, _) => Err("both sides added it, with different content"),
+        (Some(_), None, _) => Err("the head deleted it and the branch changed it"),
+        (Some(_), Some(_), None) => Err("the branch deleted it and the head changed it"),
+    }
+}
+
+fn merge_text(
+    base: &File,
+    ours: &File,
+    theirs: &File,
+    now: Timestamp,
+) -> Result<File, &'static str> {
+    // Who changed the mode wins; both can only have changed it to the same.
+    let executable = if ours.executable == base.executable {
+        theirs.executable
+    } else {
+        ours.executable
+    };
+    let whole = |file: &File| File::new(file.bytes.clone(), executable, now);
+    if ours.version == base.version || ours.version == theirs.version {
+        return Ok(whole(theirs));
+    }
+    if theirs.version == base.version {
+        return Ok(whole(ours));
+    }
+    let text = |file: &File| std::str::from_utf8(&file.bytes).map(str::to_owned);
+    let (Ok(base), Ok(ours), Ok(theirs)) = (text(base), text(ours), text(theirs)) else {
+        return Err("both sides changed it, and it is not text");
+    };
+    let merge = TextMerge::from_lines(&base, &ours, &theirs);
+    if merge.is_conflicted() {
+        return Err("both sides changed the same lines");
+    }
+    Ok(File::new(merge.to_string().into(), executable, now))
+}
+
+/// Removes folders that a deletion emptied and that the head does not have either.
+fn take_empty_folders(top: &mut Node, path: &WorkspacePath, head: &Snapshot, now: Timestamp) {
+    let mut folder = path.parent();
+    while let Some(path) = folder {
+        let is_empty = matches!(top.get(&path), Some(Node::Folder(folder)) if folder.is_empty());
+        if !is_empty || path.is_top() || head.top.get(&path).is_some() {
+            return;
+        }
+        take(top, &path, now);
+        folder = path.parent();
+    }
+}
+
+/// Whether there is a folder at `path`, or a file above it.
+fn is_in_the_way(top: &Node, path: &WorkspacePath) -> bool {
+    if matches!(top.get(path), Some(Node::Folder(_))) {
+        return true;
+    }
+    let mut folder = path.parent();
+    while let Some(path) = folder {
+        if top.file(&path).is_some() {
+            return true;
+        }
+        folder = path.parent();
+    }
+    false
+}
+
+fn conflict(path: &WorkspacePath, detail: impl Into<String>) -> MergeConflict {
+    MergeConflict {
+        path: path.relative().to_owned(),
+        detail: detail.into(),
+    }
+}

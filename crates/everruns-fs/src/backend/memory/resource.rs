@@ -1,0 +1,204 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use everruns_core::file_system::SessionFileSystem;
+use everruns_core::ids::{SessionId, WorkspaceBackendId};
+use everruns_core::workspace::{
+    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest,
+    RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
+    WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
+    WorkspaceHeadStatus,
+};
+use serde::{Deserialize, Serialize};
+
+use super::diff;
+use super::state::State;
+use super::workspace_backend::Shared;
+use crate::disk::blocking;
+use crate::memory::{MemoryFileSystem, Snapshot};
+
+/// An open head in memory.
+#[derive(Clone, Debug)]
+pub(super) struct MemoryHead {
+    pub(super) shared: Arc<Shared>,
+    pub(super) descriptor: WorkspaceHeadDescriptor,
+    files: MemoryFileSystem,
+}
+
+/// The binding says all; what is here is only the form of the payload itself.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Payload {
+    format: u32,
+}
+
+const PAYLOAD_FORMAT: u32 = 1;
+
+pub(super) fn binding(
+    backend: &WorkspaceBackendId,
+    descriptor: &WorkspaceHeadDescriptor,
+) -> WorkspaceBinding {
+    WorkspaceBinding {
+        provider_id: backend.clone(),
+        workspace_id: descriptor.workspace_id.clone(),
+        head_id: descriptor.id.clone(),
+        access: descriptor.access,
+        payload: BindingPayload::new(Payload {
+            format: PAYLOAD_FORMAT,
+        })
+        .expect("a number is small JSON without credentials"),
+    }
+}
+
+pub(super) fn check_payload(binding: &WorkspaceBinding) -> Result<(), WorkspaceError> {
+    let corrupt = |reason: String| WorkspaceError::BindingCorrupt {
+        head: binding.head_id.clone(),
+        reason,
+    };
+    let payload = Payload::deserialize(binding.payload.value())
+        .map_err(|error| corrupt(error.to_string()))?;
+    if payload.format == PAYLOAD_FORMAT {
+        Ok(())
+    } else {
+        Err(corrupt(format!("its format is {}", payload.format)))
+    }
+}
+
+impl MemoryHead {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        descriptor: WorkspaceHeadDescriptor,
+        files: MemoryFileSystem,
+    ) -> Self {
+        Self {
+            shared,
+            descriptor,
+            files,
+        }
+    }
+
+    /// Does `work` under the backend's lock; nothing in it waits.
+    pub(super) fn locked<T>(
+        &self,
+        work: impl FnOnce(&mut State) -> Result<T, WorkspaceError>,
+    ) -> Result<T, WorkspaceError> {
+        work(&mut self.shared.state())
+    }
+
+    /// What the head was made from and what it is now.
+    fn states(&self, base: &DiffBase) -> Result<(Snapshot, Snapshot), WorkspaceError> {
+        self.locked(|state| {
+            let workspace_id = &self.descriptor.workspace_id;
+            let head = state.head(workspace_id, &self.descriptor.id)?;
+            head.not_destroyed()?;
+            let (own, now) = (head.base.clone(), head.files.snapshot());
+            match base {
+                DiffBase::HeadBase => Ok((own, now)),
+                DiffBase::Checkpoint(checkpoint) => {
+                    let kept = state
+                        .workspace(workspace_id)?
+                        .checkpoint(&checkpoint.revision)?;
+                    Ok((kept, now))
+                }
+                _ => Err(WorkspaceError::Unsupported {
+                    backend: self.shared.id.clone(),
+                    operation: "compare with this kind of state",
+                }),
+            }
+        })
+    }
+}
+
+#[async_trait]
+impl WorkspaceHeadResource for MemoryHead {
+    fn descriptor(&self) -> &WorkspaceHeadDescriptor {
+        &self.descriptor
+    }
+
+    fn binding(&self) -> WorkspaceBinding {
+        binding(&self.shared.id, &self.descriptor)
+    }
+
+    fn file_system(&self) -> Arc<dyn SessionFileSystem> {
+        Arc::new(self.files.clone())
+    }
+
+    async fn claim(&self, session: &SessionId) -> Result<(), WorkspaceError> {
+        self.locked(|state| {
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            head.not_destroyed()?;
+            head.not_archived()?;
+            if head.descriptor.access == WorkspaceHeadAccess::Shared {
+                return Ok(());
+            }
+            let owner = head.owner.get_or_insert_with(|| session.clone());
+            if owner == session {
+                Ok(())
+            } else {
+                Err(WorkspaceError::HeadClaimed {
+                    head: self.descriptor.id.clone(),
+                    session: owner.clone(),
+                })
+            }
+        })
+    }
+
+    async fn release(&self, session: &SessionId) -> Result<(), WorkspaceError> {
+        self.locked(|state| {
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            if head.owner.as_ref() == Some(session) {
+                head.owner = None;
+            }
+            Ok(())
+        })
+    }
+
+    async fn status(&self) -> Result<WorkspaceHeadStatus, WorkspaceError> {
+        let (base, now) = self.states(&DiffBase::HeadBase)?;
+        let archived = self.is_archived()?;
+        Ok(blocking(move || Ok(diff::status(&base, &now, archived))).await?)
+    }
+
+    async fn checkpoint(&self, label: Option<&str>) -> Result<WorkspaceCheckpoint, WorkspaceError> {
+        self.take_checkpoint(label)
+    }
+
+    async fn checkpoints(&self) -> Result<Vec<WorkspaceCheckpoint>, WorkspaceError> {
+        self.locked(|state| {
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            Ok(head.checkpoints.clone())
+        })
+    }
+
+    async fn restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<RestoreReceipt, WorkspaceError> {
+        self.restore_checkpoint(checkpoint)
+    }
+
+    async fn diff(&self, base: DiffBase) -> Result<WorkspaceDiff, WorkspaceError> {
+        let (before, now) = self.states(&base)?;
+        Ok(blocking(move || Ok(diff::diff(&before, &now))).await?)
+    }
+
+    async fn fork(
+        &self,
+        name: WorkspaceHeadName,
+    ) -> Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        let (workspace, head) = (&self.descriptor.workspace_id, &self.descriptor.id);
+        Ok(Arc::new(self.shared.fork(workspace, head, &name)?))
+    }
+
+    async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError> {
+        self.merge(request).await
+    }
+
+    async fn archive(&self) -> Result<ArchiveReceipt, WorkspaceError> {
+        self.archive_head()
+    }
+
+    async fn destroy(&self) -> Result<DestroyReceipt, WorkspaceError> {
+        self.destroy_head()
+    }
+}

@@ -1,0 +1,147 @@
+use std::collections::BTreeMap;
+
+use everruns_core::file_system::ContentVersion;
+use everruns_core::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
+use everruns_core::workspace::{
+    DestroyReceipt, WorkspaceCheckpoint, WorkspaceDescriptor, WorkspaceError,
+    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadState,
+};
+
+use crate::memory::{MemoryFileSystem, Snapshot};
+
+/// Everything that the backend keeps.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) by_locator: BTreeMap<String, WorkspaceId>,
+    pub(super) workspaces: BTreeMap<WorkspaceId, WorkspaceState>,
+}
+
+#[derive(Debug)]
+pub(super) struct WorkspaceState {
+    pub(super) descriptor: WorkspaceDescriptor,
+    pub(super) branches: BTreeMap<String, Snapshot>,
+    /// Every state that has a name: bases, checkpoints and what branches pointed to.
+    pub(super) revisions: BTreeMap<String, Snapshot>,
+    /// Oldest first.
+    pub(super) heads: Vec<HeadState>,
+}
+
+#[derive(Debug)]
+pub(super) struct HeadState {
+    pub(super) descriptor: WorkspaceHeadDescriptor,
+    pub(super) files: MemoryFileSystem,
+    pub(super) base: Snapshot,
+    /// The session that has the head, when it is isolated.
+    pub(super) owner: Option<SessionId>,
+    /// Oldest first.
+    pub(super) checkpoints: Vec<WorkspaceCheckpoint>,
+    /// The head's state at its last merge into a branch, which is where the next one starts from.
+    pub(super) merged: BTreeMap<String, Snapshot>,
+    /// Set once it is destroyed.
+    pub(super) receipt: Option<DestroyReceipt>,
+}
+
+impl State {
+    pub(super) fn workspace(
+        &mut self,
+        id: &WorkspaceId,
+    ) -> Result<&mut WorkspaceState, WorkspaceError> {
+        self.workspaces
+            .get_mut(id)
+            .ok_or_else(|| WorkspaceError::WorkspaceNotFound {
+                workspace: id.clone(),
+            })
+    }
+
+    /// The head and its workspace. Both are gone together, so one error tells.
+    pub(super) fn head(
+        &mut self,
+        workspace: &WorkspaceId,
+        head: &WorkspaceHeadId,
+    ) -> Result<&mut HeadState, WorkspaceError> {
+        self.workspaces
+            .get_mut(workspace)
+            .and_then(|workspace| workspace.head_mut(head))
+            .ok_or_else(|| WorkspaceError::HeadNotFound { head: head.clone() })
+    }
+}
+
+impl WorkspaceState {
+    pub(super) fn head_mut(&mut self, id: &WorkspaceHeadId) -> Option<&mut HeadState> {
+        self.heads.iter_mut().find(|head| &head.descriptor.id == id)
+    }
+
+    /// Keeps a state under its revision.
+    pub(super) fn keep(&mut self, snapshot: &Snapshot) -> String {
+        let revision = snapshot.revision();
+        self.revisions
+            .entry(revision.clone())
+            .or_insert_with(|| snapshot.clone());
+        revision
+    }
+
+    pub(super) fn check_name(&self, name: &WorkspaceHeadName) -> Result<(), WorkspaceError> {
+        let taken = self
+            .heads
+            .iter()
+            .map(|head| &head.descriptor)
+            .find(|head| head.name == *name && head.state != WorkspaceHeadState::Destroyed);
+        match taken {
+            None => Ok(()),
+            Some(head) => Err(WorkspaceError::NameTaken {
+                name: name.to_string(),
+                head: head.id.clone(),
+            }),
+        }
+    }
+
+    /// The state that a branch or revision names.
+    pub(super) fn revision(&self, text: &str) -> Result<Snapshot, WorkspaceError> {
+        let known = self.branches.get(text).or_else(|| self.revisions.get(text));
+        known
+            .cloned()
+            .ok_or_else(|| WorkspaceError::UnknownRevision {
+                revision: text.to_owned(),
+                reason: if text.parse::<ContentVersion>().is_ok() {
+                    "no checkpoint or base of this workspace has that revision".to_owned()
+                } else {
+                    let branches: Vec<&str> = self.branches.keys().map(String::as_str).collect();
+                    format!(
+                        "give the revision of a checkpoint, or a branch: {}",
+                        branches.join(", ")
+                    )
+                },
+            })
+    }
+
+    /// The state that a checkpoint keeps.
+    pub(super) fn checkpoint(&self, revision: &str) -> Result<Snapshot, WorkspaceError> {
+        self.revisions
+            .get(revision)
+            .cloned()
+            .ok_or_else(|| WorkspaceError::CheckpointNotFound {
+                revision: revision.to_owned(),
+            })
+    }
+}
+
+impl HeadState {
+    pub(super) fn not_destroyed(&self) -> Result<(), WorkspaceError> {
+        match &self.receipt {
+            None => Ok(()),
+            Some(receipt) => Err(WorkspaceError::HeadDestroyed {
+                head: self.descriptor.id.clone(),
+                kept: receipt.kept_ref.clone(),
+            }),
+        }
+    }
+
+    pub(super) fn not_archived(&self) -> Result<(), WorkspaceError> {
+        match self.descriptor.state {
+            WorkspaceHeadState::Archived => Err(WorkspaceError::HeadArchived {
+                head: self.descriptor.id.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

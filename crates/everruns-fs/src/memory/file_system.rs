@@ -1,0 +1,421 @@
+use std::io;
+use std::ops::Bound;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use everruns_core::file_system::{
+    ContentVersion, DirectoryEntry, DirectoryPage, FileContent, FileKind, FileStat,
+    FileSystemError, LastLink, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
+};
+use everruns_core::path::{Mount, WorkspacePath};
+
+use super::MemoryOptions;
+use super::edit::{blocked_by, put, take};
+use super::node::{File, Node};
+use super::source::MemorySource;
+use crate::search::{CompiledSearch, stream};
+
+/// Files in memory.
+///
+/// The tree is persistent: [`fork`](Self::fork) shares all of it and costs the same for any size, and a change
+/// copies only the folders on its way, once. There are no links. Files keep their executable bit when they are
+/// rewritten or moved; [`set_executable`](Self::set_executable) sets it. Nothing outlives the process.
+///
+/// Clones are the same file system.
+#[derive(Clone, Debug)]
+pub struct MemoryFileSystem {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: MemoryOptions,
+    state: RwLock<State>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    top: Node,
+    total_bytes: u64,
+    /// Why the tree can no longer be used.
+    closed: Option<&'static str>,
+}
+
+/// One state of a tree, shared with whatever has the same parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) top: Node,
+    total_bytes: u64,
+}
+
+impl Snapshot {
+    /// A state made of a tree.
+    pub(crate) fn of(top: Node) -> Self {
+        let total_bytes = top.total_bytes();
+        Self { top, total_bytes }
+    }
+
+    /// What the state is called: the hash of its names, bytes and modes.
+    pub(crate) fn revision(&self) -> String {
+        self.top.hash().to_string()
+    }
+}
+
+impl MemoryFileSystem {
+    /// An empty tree with the default bounds.
+    pub fn new() -> Self {
+        Self::with_options(MemoryOptions::default())
+    }
+
+    /// An empty tree.
+    pub fn with_options(options: MemoryOptions) -> Self {
+        let top = Node::empty(options.clock.now());
+        Self::from_snapshot(Snapshot::of(top), options)
+    }
+
+    pub(crate) fn from_snapshot(snapshot: Snapshot, options: MemoryOptions) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                options,
+                state: RwLock::new(State {
+                    top: snapshot.top,
+                    total_bytes: snapshot.total_bytes,
+                    closed: None,
+                }),
+            }),
+        }
+    }
+
+    /// Another tree with the same files; changes of one are not seen in the other.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self::from_snapshot(self.snapshot(), self.shared.options.clone())
+    }
+
+    /// Sets or clears the executable bit of a file.
+    ///
+    /// # Errors
+    /// `NotFound`, `NotAFile`, `GitInternal`.
+    pub fn set_executable(
+        &self,
+        path: &WorkspacePath,
+        executable: bool,
+    ) -> Result<(), FileSystemError> {
+        check(path)?;
+        let mut state = self.write_state()?;
+        let mut file = File::clone(file_at(&state.top, path)?);
+        file.executable = executable;
+        let now = self.shared.options.clock.now();
+        put(&mut state.top, path, Node::File(Arc::new(file)), now);
+        Ok(())
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let state = self
+            .shared
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        Snapshot {
+            top: state.top.clone(),
+            total_bytes: state.total_bytes,
+        }
+    }
+
+    /// Puts another state in place of the present one, and gives that one back.
+    pub(crate) fn replace(&self, snapshot: Snapshot) -> Snapshot {
+        let mut state = self
+            .shared
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        Snapshot {
+            top: std::mem::replace(&mut state.top, snapshot.top),
+            total_bytes: std::mem::replace(&mut state.total_bytes, snapshot.total_bytes),
+        }
+    }
+
+    /// Takes the files away; every later call fails with `reason`.
+    pub(crate) fn close(&self, reason: &'static str) -> Snapshot {
+        let last = self.replace(Snapshot::of(Node::empty(self.shared.options.clock.now())));
+        self.shared
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .closed = Some(reason);
+        last
+    }
+
+    fn read_state(&self) -> Result<RwLockReadGuard<'_, State>, FileSystemError> {
+        let state = self
+            .shared
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        usable(state.closed).map(|()| state)
+    }
+
+    fn write_state(&self) -> Result<RwLockWriteGuard<'_, State>, FileSystemError> {
+        let state = self
+            .shared
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        usable(state.closed).map(|()| state)
+    }
+}
+
+impl Default for MemoryFileSystem {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn usable(closed: Option<&'static str>) -> Result<(), FileSystemError> {
+    match closed {
+        None => Ok(()),
+        Some(reason) => Err(FileSystemError::StaleRoot {
+            reason: reason.to_owned(),
+        }),
+    }
+}
+
+/// Checks what can be told of a path alone.
+fn check(path: &WorkspacePath) -> Result<(), FileSystemError> {
+    if let Mount::Root(name) = path.mount() {
+        return Err(FileSystemError::UnknownRoot {
+            name: name.to_string(),
+            known: Vec::new(),
+        });
+    }
+    if path.is_git_internal() {
+        return Err(FileSystemError::GitInternal { path: path.clone() });
+    }
+    Ok(())
+}
+
+fn node_at<'a>(top: &'a Node, path: &WorkspacePath) -> Result<&'a Node, FileSystemError> {
+    top.get(path)
+        .ok_or_else(|| FileSystemError::NotFound { path: path.clone() })
+}
+
+fn file_at<'a>(top: &'a Node, path: &WorkspacePath) -> Result<&'a Arc<File>, FileSystemError> {
+    match node_at(top, path)? {
+        Node::File(file) => Ok(file),
+        Node::Folder(_) => Err(not_a_file(path)),
+    }
+}
+
+fn not_a_file(path: &WorkspacePath) -> FileSystemError {
+    FileSystemError::NotAFile {
+        path: path.clone(),
+        kind: FileKind::Directory,
+    }
+}
+
+fn not_blocked(top: &Node, path: &WorkspacePath) -> Result<(), FileSystemError> {
+    match blocked_by(top, path) {
+        Some(path) => Err(FileSystemError::NotADirectory { path }),
+        None => Ok(()),
+    }
+}
+
+#[async_trait]
+impl SessionFileSystem for MemoryFileSystem {
+    async fn read(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<FileContent, FileSystemError> {
+        check(path)?;
+        let file = Arc::clone(file_at(&self.read_state()?.top, path)?);
+        Ok(FileContent::with_version(&file.bytes, range, file.version))
+    }
+
+    async fn write(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        check(path)?;
+        let options = &self.shared.options;
+        let size = bytes.len() as u64;
+        if size > options.max_file_bytes {
+            return Err(FileSystemError::TooLarge {
+                path: path.clone(),
+                size,
+                limit: options.max_file_bytes,
+            });
+        }
+        let now = options.clock.now();
+        let mut file = File::new(bytes, false, now);
+        let version = file.version;
+        let mut state = self.write_state()?;
+        not_blocked(&state.top, path)?;
+        let current = match state.top.get(path) {
+            Some(Node::Folder(_)) => return Err(not_a_file(path)),
+            Some(Node::File(file)) => Some(file),
+            None => None,
+        };
+        precondition.check(path, current.map(|file| file.version))?;
+        file.executable = current.is_some_and(|file| file.executable);
+        let replaced = current.map_or(0, |file| file.bytes.len() as u64);
+        let total = state.total_bytes - replaced + size;
+        if total > options.max_total_bytes && size > replaced {
+            return Err(FileSystemError::NoSpace {
+                path: path.clone(),
+                step: "write",
+                source: io::ErrorKind::StorageFull.into(),
+            });
+        }
+        state.total_bytes = total;
+        put(&mut state.top, path, Node::File(Arc::new(file)), now);
+        Ok(version)
+    }
+
+    async fn remove(
+        &self,
+        path: &WorkspacePath,
+        removal: Removal,
+        precondition: Precondition,
+    ) -> Result<(), FileSystemError> {
+        check(path)?;
+        if path.is_top() {
+            return Err(FileSystemError::InvalidOperation {
+                path: path.clone(),
+                reason: "the top folder cannot be removed",
+            });
+        }
+        let now = self.shared.options.clock.now();
+        let mut state = self.write_state()?;
+        match node_at(&state.top, path)? {
+            Node::File(file) => precondition.check(path, Some(file.version))?,
+            Node::Folder(_) if precondition != Precondition::Any => return Err(not_a_file(path)),
+            Node::Folder(folder) if removal == Removal::Entry && !folder.children.is_empty() => {
+                return Err(FileSystemError::DirectoryNotEmpty { path: path.clone() });
+            }
+            Node::Folder(_) => {}
+        }
+        let taken = take(&mut state.top, path, now);
+        state.total_bytes -= taken.as_ref().map_or(0, Node::total_bytes);
+        Ok(())
+    }
+
+    async fn rename(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        check(from)?;
+        check(to)?;
+        let now = self.shared.options.clock.now();
+        let mut state = self.write_state()?;
+        let moving = node_at(&state.top, from)?.clone();
+        if from.is_top() {
+            return Err(FileSystemError::InvalidOperation {
+                path: from.clone(),
+                reason: "the top folder cannot be moved",
+            });
+        }
+        let is_folder = moving.kind() == FileKind::Directory;
+        if is_folder && to != from && to.starts_with(from) {
+            return Err(FileSystemError::InvalidOperation {
+                path: from.clone(),
+                reason: "a folder cannot be moved into itself",
+            });
+        }
+        not_blocked(&state.top, to)?;
+        match state.top.get(to) {
+            None => {}
+            Some(_) if replace == Replace::Never || is_folder => {
+                return Err(FileSystemError::AlreadyExists { path: to.clone() });
+            }
+            Some(Node::Folder(_)) => return Err(not_a_file(to)),
+            Some(Node::File(_)) if from == to => return Ok(()),
+            Some(Node::File(file)) => state.total_bytes -= file.bytes.len() as u64,
+        }
+        take(&mut state.top, from, now);
+        put(&mut state.top, to, moving, now);
+        Ok(())
+    }
+
+    async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        check(path)?;
+        let now = self.shared.options.clock.now();
+        let mut state = self.write_state()?;
+        not_blocked(&state.top, path)?;
+        match state.top.get(path) {
+            Some(Node::Folder(_)) => Ok(()),
+            Some(Node::File(_)) => Err(FileSystemError::NotADirectory { path: path.clone() }),
+            None => {
+                put(&mut state.top, path, Node::empty(now), now);
+                Ok(())
+            }
+        }
+    }
+
+    async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        check(path)?;
+        Ok(node_at(&self.read_state()?.top, path)?.stat())
+    }
+
+    async fn list(
+        &self,
+        dir: &WorkspacePath,
+        page: PageRequest,
+    ) -> Result<DirectoryPage, FileSystemError> {
+        check(dir)?;
+        let folder = match node_at(&self.read_state()?.top, dir)? {
+            Node::Folder(folder) => Arc::clone(folder),
+            Node::File(_) => return Err(FileSystemError::NotADirectory { path: dir.clone() }),
+        };
+        let after = page
+            .after
+            .as_deref()
+            .map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = folder.children.range::<str, _>((after, Bound::Unbounded));
+        let entries: Vec<DirectoryEntry> = rest
+            .by_ref()
+            .take(page.limit.max(1))
+            .map(|(name, node)| DirectoryEntry {
+                name: name.to_string(),
+                stat: node.stat(),
+            })
+            .collect();
+        let next = rest
+            .next()
+            .and(entries.last())
+            .map(|last| last.name.clone());
+        Ok(DirectoryPage {
+            entries,
+            unrepresentable: Vec::new(),
+            next,
+        })
+    }
+
+    async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError> {
+        check(&query.folder)?;
+        let search = CompiledSearch::new(query)?;
+        let source = MemorySource(self.read_state()?.top.clone());
+        stream::run(source, search).await
+    }
+
+    async fn resolve(
+        &self,
+        path: &WorkspacePath,
+        _: LastLink,
+    ) -> Result<WorkspacePath, FileSystemError> {
+        check(path)?;
+        drop(self.read_state()?);
+        Ok(path.clone())
+    }
+
+    fn host_path(&self, _: &WorkspacePath) -> Option<PathBuf> {
+        None
+    }
+}

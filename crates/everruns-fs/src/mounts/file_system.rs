@@ -1,0 +1,202 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use everruns_core::file_system::{
+    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
+    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+};
+use everruns_core::path::{Mount, WorkspacePath};
+
+use super::overlap::Overlaps;
+use super::rebase::Tree;
+use super::{RootAccess, WorkspaceRootSet};
+
+/// The head at `/workspace` and the roots at `/roots/<name>`, as one file system.
+///
+/// * A root that is read-only refuses every change ([`ReadOnly`](FileSystemError::ReadOnly)), also through the
+///   head when the head's folder holds the root's: the more specific mount decides. This is told by
+///   [`host_path`](SessionFileSystem::host_path), links followed.
+/// * A move within one tree is that tree's own. Between two trees it copies, verifies the version of each
+///   file, and then removes: when the removal fails, both exist
+///   ([`PartialMove`](FileSystemError::PartialMove)) and nothing is lost. Links and executable files are not moved
+///   between trees, as a copy would lose what they are.
+/// * A path of a root that is not there is [`UnknownRoot`](FileSystemError::UnknownRoot) with the names there are.
+#[derive(Clone, Debug)]
+pub struct MountedFileSystem {
+    head: Arc<dyn SessionFileSystem>,
+    roots: WorkspaceRootSet,
+    overlaps: Overlaps,
+}
+
+impl MountedFileSystem {
+    /// Mounts `head` and `roots`.
+    pub fn new(head: Arc<dyn SessionFileSystem>, roots: WorkspaceRootSet) -> Self {
+        let overlaps = Overlaps::find(head.as_ref(), &roots);
+        Self {
+            head,
+            roots,
+            overlaps,
+        }
+    }
+
+    /// The additional roots.
+    pub fn roots(&self) -> &WorkspaceRootSet {
+        &self.roots
+    }
+
+    /// The tree that serves `path`.
+    pub(super) fn tree(&self, path: &WorkspacePath) -> Result<Tree, FileSystemError> {
+        let files = match path.mount() {
+            Mount::Head => &self.head,
+            Mount::Root(name) => match self.roots.get(name) {
+                Some(root) => &root.files,
+                None => {
+                    return Err(FileSystemError::UnknownRoot {
+                        name: name.to_string(),
+                        known: self.roots.names().map(ToString::to_string).collect(),
+                    });
+                }
+            },
+        };
+        Ok(Tree {
+            files: Arc::clone(files),
+            mount: path.mount().clone(),
+        })
+    }
+
+    /// The tree that serves `path`, when it may be changed there.
+    pub(super) async fn writable(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Tree, FileSystemError> {
+        let tree = self.tree(path)?;
+        if let Mount::Root(name) = path.mount()
+            && self.roots.access(name) == Some(RootAccess::ReadOnly)
+        {
+            return Err(FileSystemError::ReadOnly { path: path.clone() });
+        }
+        if self.overlaps.concern(path.mount()) {
+            let resolved = match tree.files.resolve(&Tree::inward(path), last).await {
+                // The operation itself tells of a link that leads nowhere.
+                Err(FileSystemError::NotFound { .. }) => return Ok(tree),
+                other => tree.errors(other)?,
+            };
+            if self.overlaps.protect(&tree.outward(&resolved)) {
+                return Err(FileSystemError::ReadOnly { path: path.clone() });
+            }
+        }
+        Ok(tree)
+    }
+
+    /// As [`writable`](Self::writable), for an operation that takes all below `path` with it.
+    pub(super) async fn writable_with_all_below(
+        &self,
+        path: &WorkspacePath,
+    ) -> Result<Tree, FileSystemError> {
+        let tree = self.writable(path, LastLink::Keep).await?;
+        if self.overlaps.concern(path.mount()) {
+            let resolved = tree.errors(
+                tree.files
+                    .resolve(&Tree::inward(path), LastLink::Keep)
+                    .await,
+            )?;
+            if self.overlaps.protect_below(&tree.outward(&resolved)) {
+                return Err(FileSystemError::ReadOnly { path: path.clone() });
+            }
+        }
+        Ok(tree)
+    }
+}
+
+#[async_trait]
+impl SessionFileSystem for MountedFileSystem {
+    async fn read(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<FileContent, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.read(&Tree::inward(path), range).await)
+    }
+
+    async fn write(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let tree = self.writable(path, LastLink::Follow).await?;
+        let inward = Tree::inward(path);
+        tree.errors(tree.files.write(&inward, bytes, precondition).await)
+    }
+
+    async fn remove(
+        &self,
+        path: &WorkspacePath,
+        removal: Removal,
+        precondition: Precondition,
+    ) -> Result<(), FileSystemError> {
+        let tree = match removal {
+            Removal::Entry => self.writable(path, LastLink::Keep).await?,
+            Removal::Recursive => self.writable_with_all_below(path).await?,
+        };
+        let inward = Tree::inward(path);
+        tree.errors(tree.files.remove(&inward, removal, precondition).await)
+    }
+
+    async fn rename(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let source = self.writable_with_all_below(from).await?;
+        let target = self.writable(to, LastLink::Keep).await?;
+        if source.mount != target.mount {
+            return self.move_across(&source, from, &target, to, replace).await;
+        }
+        let (inward, target) = (Tree::inward(from), Tree::inward(to));
+        source.errors(source.files.rename(&inward, &target, replace).await)
+    }
+
+    async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        let tree = self.writable(path, LastLink::Follow).await?;
+        tree.errors(tree.files.create_dir(&Tree::inward(path)).await)
+    }
+
+    async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.stat(&Tree::inward(path)).await)
+    }
+
+    async fn list(
+        &self,
+        dir: &WorkspacePath,
+        page: PageRequest,
+    ) -> Result<DirectoryPage, FileSystemError> {
+        let tree = self.tree(dir)?;
+        tree.errors(tree.files.list(&Tree::inward(dir), page).await)
+    }
+
+    async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError> {
+        self.tree(&query.folder)?.search(query).await
+    }
+
+    async fn resolve(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<WorkspacePath, FileSystemError> {
+        let tree = self.tree(path)?;
+        let resolved = tree.errors(tree.files.resolve(&Tree::inward(path), last).await)?;
+        Ok(tree.outward(&resolved))
+    }
+
+    fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {
+        let tree = self.tree(path).ok()?;
+        tree.files.host_path(&Tree::inward(path))
+    }
+}

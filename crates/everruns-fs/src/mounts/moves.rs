@@ -1,0 +1,255 @@
+use bytes::Bytes;
+use everruns_core::file_system::{
+    ContentVersion, FileKind, FileStat, FileSystemError, PageRequest, Precondition, ReadRange,
+    Removal, Replace,
+};
+use everruns_core::path::WorkspacePath;
+
+use super::MountedFileSystem;
+use super::rebase::Tree;
+
+/// One end of a move: a tree, and the path in it as the tree knows it.
+struct End<'a> {
+    tree: &'a Tree,
+    path: WorkspacePath,
+}
+
+/// A file that was copied and verified.
+struct Copied {
+    from: WorkspacePath,
+    to: WorkspacePath,
+    version: ContentVersion,
+}
+
+/// What a move is about to copy, folders before what is in them.
+#[derive(Default)]
+struct Plan {
+    folders: Vec<(WorkspacePath, WorkspacePath)>,
+    files: Vec<(WorkspacePath, WorkspacePath)>,
+}
+
+impl MountedFileSystem {
+    /// Copies, verifies, removes. The first half is undone when it fails; the second never loses anything.
+    pub(super) async fn move_across(
+        &self,
+        source: &Tree,
+        from: &WorkspacePath,
+        target: &Tree,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let source = End {
+            tree: source,
+            path: Tree::inward(from),
+        };
+        let target = End {
+            tree: target,
+            path: Tree::inward(to),
+        };
+        if from.is_top() {
+            return Err(FileSystemError::InvalidOperation {
+                path: from.clone(),
+                reason: "the top folder of a mount cannot be moved",
+            });
+        }
+        let stat = source.stat(&source.path).await?;
+        let before = target.precondition(stat.kind, replace).await?;
+        let plan = source.plan(&stat, &target.path).await?;
+        let copied = copy(&source, &target, &plan, before).await?;
+        source
+            .remove(&plan, &copied)
+            .await
+            .map_err(|error| FileSystemError::PartialMove {
+                from: from.clone(),
+                to: to.clone(),
+                source: Box::new(error),
+            })
+    }
+}
+
+async fn copy(
+    source: &End<'_>,
+    target: &End<'_>,
+    plan: &Plan,
+    before: Precondition,
+) -> Result<Vec<Copied>, FileSystemError> {
+    let mut copied = Vec::new();
+    match copy_all(source, target, plan, before, &mut copied).await {
+        Ok(()) => Ok(copied),
+        Err(error) => {
+            // What replaced a file cannot be taken back; a new file can, if it is still the one we wrote.
+            if before == Precondition::Absent {
+                target.undo(plan, &copied).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn copy_all(
+    source: &End<'_>,
+    target: &End<'_>,
+    plan: &Plan,
+    before: Precondition,
+    copied: &mut Vec<Copied>,
+) -> Result<(), FileSystemError> {
+    for (_, to) in &plan.folders {
+        target.tree.errors(target.tree.files.create_dir(to).await)?;
+    }
+    for (from, to) in &plan.files {
+        let content = source
+            .tree
+            .errors(source.tree.files.read(from, ReadRange::ALL).await)?;
+        let version = target.write(to, content.bytes, before).await?;
+        copied.push(Copied {
+            from: from.clone(),
+            to: to.clone(),
+            version,
+        });
+        let length = ReadRange {
+            offset: 0,
+            length: Some(0),
+        };
+        let kept = target
+            .tree
+            .errors(target.tree.files.read(to, length).await)?;
+        if version != content.version || kept.version != content.version {
+            return Err(FileSystemError::Conflict {
+                path: target.tree.outward(to),
+                expected: Precondition::Matches(content.version),
+                current: Some(kept.version),
+            });
+        }
+    }
+    Ok(())
+}
+
+impl End<'_> {
+    async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        self.tree.errors(self.tree.files.stat(path).await)
+    }
+
+    async fn write(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        before: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let written = self.tree.files.write(path, bytes, before).await;
+        self.tree.errors(written)
+    }
+
+    /// What must hold of the destination, as far as `replace` allows something to be there.
+    async fn precondition(
+        &self,
+        kind: FileKind,
+        replace: Replace,
+    ) -> Result<Precondition, FileSystemError> {
+        let path = self.tree.outward(&self.path);
+        match (self.stat(&self.path).await, replace) {
+            (Err(FileSystemError::NotFound { .. }), _) => Ok(Precondition::Absent),
+            (Err(error), _) => Err(error),
+            (Ok(_), Replace::Never) => Err(FileSystemError::AlreadyExists { path }),
+            (Ok(there), Replace::File) => match (kind, there.kind) {
+                (FileKind::File, FileKind::File) => Ok(Precondition::Any),
+                (FileKind::File, kind) => Err(FileSystemError::NotAFile { path, kind }),
+                _ => Err(FileSystemError::AlreadyExists { path }),
+            },
+        }
+    }
+
+    /// Lists all that would move, and refuses what a copy could not keep.
+    async fn plan(&self, stat: &FileStat, to: &WorkspacePath) -> Result<Plan, FileSystemError> {
+        let mut plan = Plan::default();
+        let mut open = vec![(self.path.clone(), to.clone(), stat.clone())];
+        while let Some((from, to, stat)) = open.pop() {
+            match stat.kind {
+                FileKind::Directory => {
+                    open.extend(self.entries(&from, &to).await?);
+                    plan.folders.push((from, to));
+                }
+                FileKind::File if !stat.executable => plan.files.push((from, to)),
+                FileKind::File => {
+                    return Err(self.refused(
+                        &from,
+                        "an executable file cannot move to another mount, \
+                         as its mode would be lost: write its content there instead",
+                    ));
+                }
+                _ => {
+                    return Err(
+                        self.refused(&from, "only files and folders can move to another mount")
+                    );
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    fn refused(&self, path: &WorkspacePath, reason: &'static str) -> FileSystemError {
+        FileSystemError::InvalidOperation {
+            path: self.tree.outward(path),
+            reason,
+        }
+    }
+
+    async fn entries(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+    ) -> Result<Vec<(WorkspacePath, WorkspacePath, FileStat)>, FileSystemError> {
+        let mut entries = Vec::new();
+        let mut request = PageRequest::default();
+        loop {
+            let page = self
+                .tree
+                .errors(self.tree.files.list(from, request.clone()).await)?;
+            if !page.unrepresentable.is_empty() {
+                return Err(self.refused(from, "it holds names that are not Unicode"));
+            }
+            for entry in page.entries {
+                entries.push((from.join(&entry.name)?, to.join(&entry.name)?, entry.stat));
+            }
+            match page.next {
+                Some(next) => request.after = Some(next),
+                None => return Ok(entries),
+            }
+        }
+    }
+
+    /// Removes what was copied, each file only as it was copied; then the folders, which must be empty.
+    async fn remove(&self, plan: &Plan, copied: &[Copied]) -> Result<(), FileSystemError> {
+        let files = &self.tree.files;
+        for file in copied {
+            let unchanged = Precondition::Matches(file.version);
+            self.tree
+                .errors(files.remove(&file.from, Removal::Entry, unchanged).await)?;
+        }
+        for (folder, _) in plan.folders.iter().rev() {
+            let removed = files
+                .remove(folder, Removal::Entry, Precondition::Any)
+                .await;
+            self.tree.errors(removed)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back what a failed copy left. What cannot be removed stays: it is a copy.
+    async fn undo(&self, plan: &Plan, copied: &[Copied]) {
+        let files = &self.tree.files;
+        for file in copied {
+            let unchanged = Precondition::Matches(file.version);
+            if let Err(error) = files.remove(&file.to, Removal::Entry, unchanged).await {
+                tracing::warn!(path = %self.tree.outward(&file.to), %error, "a copy of a failed move is left");
+            }
+        }
+        for (_, folder) in plan.folders.iter().rev() {
+            if let Err(error) = files
+                .remove(folder, Removal::Entry, Precondition::Any)
+                .await
+            {
+                tracing::warn!(path = %self.tree.outward(folder), %error, "a folder of a failed move is left");
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+use std::fmt;
+
+use everruns_core::file_system::FileAccess;
+
+/// What a policy says about one path, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PolicyDecision {
+    /// Whether it is allowed.
+    pub allowed: bool,
+    /// The rule that decided, for people.
+    pub rule: String,
+}
+
+/// The rule that refuses a path. It borrows its glob, so that judging a path costs no allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal<'a> {
+    GitInternal,
+    Sensitive(&'static str),
+    Hidden,
+    Denied(FileAccess, &'a str),
+    NotAllowed(FileAccess),
+}
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GitInternal => f.write_str("Git's own folder is never accessible"),
+            Self::Sensitive(kind) => write!(f, "{kind} may hold credentials (allow_sensitive)"),
+            Self::Hidden => f.write_str("hidden files are not allowed (allow_hidden)"),
+            Self::Denied(access, glob) => write!(f, "deny_{access} `{}`", glob.escape_debug()),
+            Self::NotAllowed(access) => write!(f, "no allow_{access} rule matches"),
+        }
+    }
+}

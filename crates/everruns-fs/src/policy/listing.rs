@@ -1,0 +1,82 @@
+use everruns_core::file_system::{
+    DirectoryEntry, DirectoryPage, FileKind, FileSystemError, LastLink, PageRequest,
+};
+use everruns_core::path::WorkspacePath;
+
+use super::PolicyFileSystem;
+
+impl PolicyFileSystem {
+    /// One page of `dir` with what may be seen; inner pages are taken until it is full.
+    pub(super) async fn list_permitted(
+        &self,
+        dir: &WorkspacePath,
+        resolved: &WorkspacePath,
+        request: PageRequest,
+    ) -> Result<DirectoryPage, FileSystemError> {
+        let limit = request.limit.max(1);
+        let mut shown = DirectoryPage::default();
+        let mut inner = PageRequest {
+            after: request.after,
+            limit,
+        };
+        loop {
+            let page = self.inner.list(dir, inner.clone()).await?;
+            let permitted = |name: &String| matches!(dir.join(name), Ok(path) if self.policy.permits_read(&path));
+            shown
+                .unrepresentable
+                .extend(page.unrepresentable.into_iter().filter(permitted));
+            for entry in page.entries {
+                if !self.shows(dir, resolved, &entry).await? {
+                    continue;
+                }
+                if shown.entries.len() == limit {
+                    shown.next = shown.entries.last().map(|last| last.name.clone());
+                    return Ok(shown);
+                }
+                shown.entries.push(entry);
+            }
+            match page.next {
+                Some(next) => inner.after = Some(next),
+                None => return Ok(shown),
+            }
+        }
+    }
+
+    async fn shows(
+        &self,
+        dir: &WorkspacePath,
+        resolved: &WorkspacePath,
+        entry: &DirectoryEntry,
+    ) -> Result<bool, FileSystemError> {
+        let path = dir.join(&entry.name)?;
+        let is_folder = entry.stat.kind == FileKind::Directory;
+        if !self.may_see(&path, is_folder) {
+            return Ok(false);
+        }
+        if resolved != dir && !self.may_see(&resolved.join(&entry.name)?, is_folder) {
+            return Ok(false);
+        }
+        if entry.stat.kind == FileKind::Symlink {
+            return Ok(self.may_see_target(&path).await);
+        }
+        Ok(true)
+    }
+
+    /// Whether the policy shows an entry.
+    pub(super) fn may_see(&self, path: &WorkspacePath, is_folder: bool) -> bool {
+        if is_folder {
+            self.policy.permits_list(path)
+        } else {
+            self.policy.permits_read(path)
+        }
+    }
+
+    /// Whether the policy shows what the link `path` leads to. Links that lead nowhere hide nothing.
+    pub(super) async fn may_see_target(&self, path: &WorkspacePath) -> bool {
+        match self.inner.resolve(path, LastLink::Follow).await {
+            Ok(target) => self.policy.permits_list(&target),
+            Err(FileSystemError::GitInternal { .. } | FileSystemError::Denied { .. }) => false,
+            Err(_) => true,
+        }
+    }
+}

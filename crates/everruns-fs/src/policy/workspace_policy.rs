@@ -1,0 +1,193 @@
+use std::sync::{Arc, LazyLock};
+
+use everruns_core::file_system::{FileAccess, FileSystemError};
+use everruns_core::path::WorkspacePath;
+
+use super::decision::Refusal;
+use super::layer::Layer;
+use super::{PolicyDecision, WorkspacePolicyBuilder};
+
+static READ_ONLY: LazyLock<WorkspacePolicy> =
+    LazyLock::new(|| preset(WorkspacePolicyBuilder::new().allow_read("**")));
+static READ_WRITE: LazyLock<WorkspacePolicy> =
+    LazyLock::new(|| preset(WorkspacePolicyBuilder::new().allow_write("**")));
+
+fn preset(builder: WorkspacePolicyBuilder) -> WorkspacePolicy {
+    builder.build().expect("`**` is a glob")
+}
+
+/// What may be read and written, by path, over any file system.
+///
+/// * Denials win over allowances, and composing can only narrow.
+/// * What may not be read may not be written.
+/// * `.git`, in every spelling, is always denied.
+/// * Files that hold credentials by convention (`.env` and `.env.*`, `*.pem`, `*.key`, `id_rsa*`, `.ssh`, `.aws`,
+///   `.netrc`, `.npmrc`, `.pypirc`, `.git-credentials`, `.docker/config.json` and their kin) are denied unless
+///   [`allow_sensitive`](WorkspacePolicyBuilder::allow_sensitive); `.env.example` and the like are ordinary files.
+/// * Other hidden files, such as `.gitignore` and `.github`, are ordinary files unless
+///   [`allow_hidden(false)`](WorkspacePolicyBuilder::allow_hidden).
+///
+/// A policy only judges paths, on the files that file tools see. It confines no process.
+/// It is cheap to clone, and judging a path costs no I/O.
+///
+/// ```
+/// use everruns_core::path::WorkspacePath;
+/// use everruns_fs::WorkspacePolicy;
+///
+/// let policy = WorkspacePolicy::builder()
+///     .allow_read("**")
+///     .allow_write("src")
+///     .deny_read("src/secret/**")
+///     .build()?;
+/// let path = |text| WorkspacePath::parse(text).unwrap();
+/// assert!(policy.permits_write(&path("src/lib.rs")));
+/// assert!(policy.permits_read(&path("Cargo.toml")) && !policy.permits_write(&path("Cargo.toml")));
+/// assert!(!policy.permits_read(&path("src/secret/plan.md")));
+/// # Ok::<(), everruns_fs::PolicyError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct WorkspacePolicy {
+    layers: Arc<[Arc<Layer>]>,
+}
+
+impl WorkspacePolicy {
+    /// Everything may be read, apart from what is always protected; nothing may be written. The default.
+    pub fn read_only() -> Self {
+        READ_ONLY.clone()
+    }
+
+    /// Everything may be read and written, apart from what is always protected. Folders are removed entry by
+    /// entry; allow more with [`allow_recursive_delete`](WorkspacePolicyBuilder::allow_recursive_delete).
+    pub fn read_write() -> Self {
+        READ_WRITE.clone()
+    }
+
+    /// A policy that allows nothing until told.
+    pub fn builder() -> WorkspacePolicyBuilder {
+        WorkspacePolicyBuilder::new()
+    }
+
+    pub(super) fn of(layer: Arc<Layer>) -> Self {
+        Self {
+            layers: Arc::new([layer]),
+        }
+    }
+
+    /// Permits what both permit.
+    #[must_use]
+    pub fn compose(&self, other: &Self) -> Self {
+        let is_new = |layer: &&Arc<Layer>| !self.layers.iter().any(|own| Arc::ptr_eq(own, layer));
+        let added = other.layers.iter().filter(is_new);
+        Self {
+            layers: self.layers.iter().chain(added).map(Arc::clone).collect(),
+        }
+    }
+
+    /// Whether `path` may be read.
+    pub fn permits_read(&self, path: &WorkspacePath) -> bool {
+        self.refusal(path, FileAccess::Read).is_none()
+    }
+
+    /// Whether `path` may be written, removed or moved.
+    pub fn permits_write(&self, path: &WorkspacePath) -> bool {
+        self.refusal(path, FileAccess::Write).is_none()
+    }
+
+    /// Whether the folder `path` may be listed: it may be read, or something below it may be. A listing
+    /// still shows only what may be read.
+    pub fn permits_list(&self, path: &WorkspacePath) -> bool {
+        self.folder_refusal(path).is_none()
+    }
+
+    /// Whether folders may be removed with all below them at once.
+    pub fn permits_recursive_delete(&self) -> bool {
+        self.layers.iter().all(|layer| layer.recursive_delete)
+    }
+
+    /// Checks that `path` may be read.
+    ///
+    /// # Errors
+    /// [`FileSystemError::Denied`] names the rule; [`FileSystemError::GitInternal`] for Git's own folder.
+    pub fn check_read(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        fail(self.refusal(path, FileAccess::Read), path, FileAccess::Read)
+    }
+
+    /// Checks that `path` may be written, removed or moved.
+    ///
+    /// # Errors
+    /// As [`check_read`](Self::check_read).
+    pub fn check_write(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        fail(
+            self.refusal(path, FileAccess::Write),
+            path,
+            FileAccess::Write,
+        )
+    }
+
+    /// Checks that the folder `path` may be listed.
+    ///
+    /// # Errors
+    /// As [`check_read`](Self::check_read).
+    pub fn check_list(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        fail(self.folder_refusal(path), path, FileAccess::Read)
+    }
+
+    /// What the policy says about `path`, and which rule decides.
+    pub fn explain(&self, path: &WorkspacePath, access: FileAccess) -> PolicyDecision {
+        match self.refusal(path, access) {
+            Some(refusal) => PolicyDecision {
+                allowed: false,
+                rule: refusal.to_string(),
+            },
+            None => PolicyDecision {
+                allowed: true,
+                rule: self.allowances(path, access),
+            },
+        }
+    }
+
+    fn allowances(&self, path: &WorkspacePath, access: FileAccess) -> String {
+        let globs = self
+            .layers
+            .iter()
+            .filter_map(|layer| layer.allowance(path, access));
+        let globs: Vec<String> = globs
+            .map(|glob| format!("`{}`", glob.escape_debug()))
+            .collect();
+        format!("allowed to {access} by {}", globs.join(" and "))
+    }
+
+    fn refusal(&self, path: &WorkspacePath, access: FileAccess) -> Option<Refusal<'_>> {
+        self.layers
+            .iter()
+            .find_map(|layer| layer.refusal(path, access))
+    }
+
+    fn folder_refusal(&self, path: &WorkspacePath) -> Option<Refusal<'_>> {
+        self.layers
+            .iter()
+            .find_map(|layer| layer.folder_refusal(path))
+    }
+}
+
+impl Default for WorkspacePolicy {
+    fn default() -> Self {
+        Self::read_only()
+    }
+}
+
+fn fail(
+    refusal: Option<Refusal<'_>>,
+    path: &WorkspacePath,
+    access: FileAccess,
+) -> Result<(), FileSystemError> {
+    match refusal {
+        None => Ok(()),
+        Some(Refusal::GitInternal) => Err(FileSystemError::GitInternal { path: path.clone() }),
+        Some(refusal) => Err(FileSystemError::Denied {
+            path: path.clone(),
+            access,
+            rule: refusal.to_string(),
+        }),
+    }
+}
