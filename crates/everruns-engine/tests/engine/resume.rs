@@ -1,0 +1,1 @@
+//! Going on with a session in another process.

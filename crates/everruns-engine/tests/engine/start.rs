@@ -1,0 +1,1 @@
+//! Starting a session and what it executes on.
