@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::{CheckResult, FailedCheck, Report};
 
 /// A check that has not ended after this long counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One named check of a subject.
 pub(crate) struct Check<S> {

@@ -28,6 +28,7 @@ mod preconditions;
 mod reading;
 mod removing;
 mod renaming;
+mod resolving;
 mod search_bounds;
 mod subject;
 mod writing;
@@ -67,6 +68,7 @@ const CHECKS: &[Check<Subject>] = checks![
         file, folder_with_content, missing_is_not_found, never_refuses_an_existing_file,
         file_replaces_a_file, folders_are_never_replaced, into_itself_is_refused, missing_folders_are_made,
     },
+    resolving::{plain_paths_are_themselves, missing_paths_are_kept, git_internal_is_refused},
     git_internal::{
         reading_is_refused, writing_is_refused, removing_is_refused, renaming_is_refused,
         searching_is_refused, is_never_listed, neighbours_are_allowed,

@@ -165,7 +165,7 @@ pub(super) async fn outlive_the_process(subject: Subject) -> CheckResult {
     let again = WorkspaceHead::reopen(Arc::clone(&second), &head.binding()).await?;
     ensure_eq!(
         again.checkpoints().await?,
-        [early.clone()],
+        std::slice::from_ref(&early),
         "the checkpoints"
     );
     again.restore(&early).await?;
