@@ -1,8 +1,9 @@
 //! One look at a working tree: how it differs from its index, and the index from the commit.
 
 use everruns_fs::disk::is_temporary_name;
-use gix::bstr::{BStr, ByteSlice as _};
-use gix::dir::entry::{Kind, Status};
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::dir::entry::Status;
+use gix::dir::walk::EmissionMode;
 use gix::progress::Discard;
 use gix::status::index_worktree;
 use gix::status::tree_index::TrackRenames;
@@ -35,12 +36,14 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
         Renames::Shown => TrackRenames::AsConfigured,
         Renames::Off => TrackRenames::Disabled,
     };
+    // Untracked files are looked for by a walk of our own, at the same time: Git's comparison leaves out pipes and
+    // the like, and what a checkpoint can't hold has to be told.
+    let index = worktree.index_or_empty().git("read the index")?;
+    let untracked = untracked(worktree, &index)?;
     let items = worktree
         .status(Discard)
         .git("prepare the comparison of files")?
-        .untracked_files(UntrackedFiles::Files)
-        // Pipes and the like are told only together with what is left out.
-        .dirwalk_options(|options| options.emit_pruned(true))
+        .untracked_files(UntrackedFiles::None)
         .index_worktree_rewrites(None)
         .index_worktree_submodules(Submodule::Given {
             ignore: Ignore::None,
@@ -56,8 +59,17 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     for item in items {
         match item.git("compare the files with the index")? {
             Item::TreeIndex(change) => scan.staged.push(change),
-            Item::IndexWorktree(change) if is_shown(&change) => scan.unstaged.push(change),
-            Item::IndexWorktree(_) => {}
+            Item::IndexWorktree(change) => scan.unstaged.push(change),
+        }
+    }
+    for item in untracked {
+        let entry = item.git("look for untracked files")?.entry;
+        // The walk takes a conflict of which our side is gone for untracked.
+        if is_shown(&entry) && index.entry_range(entry.rela_path.as_ref()).is_none() {
+            scan.unstaged.push(index_worktree::Item::DirectoryContents {
+                entry,
+                collapsed_directory_status: None,
+            });
         }
     }
     scan.staged
@@ -67,24 +79,29 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     Ok(scan)
 }
 
-/// Whether an item is about the head's content: not about what is left out of it, and not about the temporary file
-/// of a write through the head's file system.
-fn is_shown(item: &index_worktree::Item) -> bool {
-    let index_worktree::Item::DirectoryContents { entry, .. } = item else {
-        return true;
-    };
-    match entry.status {
-        Status::Untracked => {
-            let name = entry
-                .rela_path
-                .rsplit(|byte| *byte == b'/')
-                .next()
-                .unwrap_or_default();
-            !is_temporary_name(&name.to_str_lossy())
-        }
-        Status::Pruned => entry.disk_kind == Some(Kind::Untrackable),
-        _ => false,
-    }
+/// Starts a walk for what the index doesn't know.
+fn untracked(
+    worktree: &gix::Repository,
+    index: &gix::worktree::Index,
+) -> Result<gix::dirwalk::Iter> {
+    let step = "look for untracked files";
+    let options = worktree
+        .dirwalk_options()
+        .git(step)?
+        .emit_untracked(EmissionMode::Matching);
+    worktree
+        .dirwalk_iter(index.clone(), None::<BString>, Default::default(), options)
+        .git(step)
+}
+
+/// Whether an entry is about the head's content, and not the temporary file of a write through its file system.
+fn is_shown(entry: &gix::dir::Entry) -> bool {
+    let name = entry
+        .rela_path
+        .rsplit(|byte| *byte == b'/')
+        .next()
+        .unwrap_or_default();
+    entry.status == Status::Untracked && !is_temporary_name(&name.to_str_lossy())
 }
 
 /// The path that an item is about.

@@ -1,1 +1,339 @@
-//! x
+//! Processes killed between any two steps.
+//!
+//! A test runs itself again as a child, which arms a failpoint with SIGKILL and starts an operation.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use everruns_core::failpoint;
+use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead};
+
+use crate::fixture::{Scene, backend, git, porcelain, read, snapshot, write};
+
+const OPERATION: &str = "EVERRUNS_GIT_TEST_OPERATION";
+const FAILPOINT: &str = "EVERRUNS_GIT_TEST_FAILPOINT";
+const STATE: &str = "EVERRUNS_GIT_TEST_STATE";
+const LOCATOR: &str = "EVERRUNS_GIT_TEST_LOCATOR";
+
+/// Runs `operation` on the head named `one` in a child that is killed at `failpoint`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the child to be killed is this test binary itself"
+)]
+fn killed(scene: &Scene, operation: &str, failpoint: &str) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["crash::child", "--exact", "--nocapture"])
+        .env(OPERATION, operation)
+        .env(FAILPOINT, failpoint)
+        .env(STATE, &scene.state)
+        .env(LOCATOR, &scene.repository.path)
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        output.status.signal(),
+        Some(9),
+        "{operation} reaches {failpoint}: {words}"
+    );
+}
+
+/// Not a test of its own: what the children of the others run.
+#[tokio::test]
+async fn child() {
+    let Some(failpoint) = std::env::var_os(FAILPOINT) else {
+        return;
+    };
+    failpoint::arm(failpoint.to_str().unwrap(), || {
+        let own = rustix::process::getpid();
+        rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+        true
+    });
+    let path = |name: &str| std::env::var(name).unwrap();
+    let workspace = Workspace::open(backend(Path::new(&path(STATE))), path(LOCATOR))
+        .await
+        .unwrap();
+    let one = async || named(&workspace, "one").await;
+    match path(OPERATION).as_str() {
+        "create" => drop(workspace.head("new").create().await.unwrap()),
+        "fork" => drop(one().await.fork("new").await.unwrap()),
+        "checkpoint" => drop(one().await.checkpoint().await.unwrap()),
+        "restore" => {
+            let head = one().await;
+            let first = head.checkpoints().await.unwrap().remove(0);
+            drop(head.restore(&first).await.unwrap());
+        }
+        "destroy" => drop(one().await.destroy().await.unwrap()),
+        other => panic!("{other}"),
+    }
+}
+
+async fn named(workspace: &Workspace, name: &str) -> WorkspaceHead {
+    let heads = workspace.heads().await.unwrap();
+    let head = heads
+        .iter()
+        .find(|head| head.name.as_str() == name)
+        .unwrap();
+    workspace.open_head(&head.id).await.unwrap()
+}
+
+async fn workspace(scene: &Scene, backend: Arc<dyn WorkspaceBackend>) -> Workspace {
+    Workspace::open(backend, scene.repository.path.to_str().unwrap())
+        .await
+        .unwrap()
+}
+
+fn count(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+const CREATE: [&str; 7] = [
+    "git.create.after-intent",
+    "git.create.after-name",
+    "git.create.after-branch",
+    "git.create.after-record",
+    "git.create.after-checkout",
+    "git.create.after-index",
+    "git.create.after-ready",
+];
+
+/// Proves H60: finished, or as if it had never begun.
+#[tokio::test]
+async fn h60_a_killed_create_is_finished_or_rolled_back() {
+    for failpoint in CREATE {
+        let scene = Scene::new();
+        workspace(&scene, scene.reopened()).await;
+        let before = snapshot(&scene.repository.path);
+        killed(&scene, "create", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        let heads = workspace.heads().await.unwrap();
+        let project = &scene.repository.path;
+        let worktrees = git(project, &["worktree", "list"]).lines().count();
+        let branches = git(project, &["branch", "--list", "everruns/*"])
+            .lines()
+            .count();
+        let finished = usize::from(failpoint == "git.create.after-ready");
+        assert_eq!(
+            (heads.len(), worktrees, branches),
+            (finished, 1 + finished, finished),
+            "{failpoint}"
+        );
+        assert_eq!(count(&scene.state.join("intents")), 0, "{failpoint}");
+        let folders = scene.state.join("worktrees").join(workspace.id().as_str());
+        assert_eq!(count(&folders), finished, "{failpoint}");
+        assert_eq!(snapshot(project), before, "{failpoint}");
+        if finished == 0 {
+            assert!(!scene.state.join("locks").read_dir().unwrap().any(|lock| {
+                lock.unwrap()
+                    .file_name()
+                    .to_str()
+                    .unwrap()
+                    .starts_with("head_")
+            }));
+            workspace.head("new").create().await.unwrap();
+        } else {
+            let head = named(&workspace, "new").await;
+            assert!(porcelain(&scene.folder(&head)).is_empty());
+        }
+    }
+}
+
+/// Proves H61: the source is whole, and nothing is left of the fork.
+#[tokio::test]
+async fn h61_a_killed_fork_leaves_the_source_whole() {
+    for failpoint in CREATE {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("work.txt"), "work\n");
+        let status = porcelain(&folder);
+        killed(&scene, "fork", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        assert_eq!(porcelain(&folder), status);
+        let finished = usize::from(failpoint == "git.create.after-ready");
+        assert_eq!(
+            workspace.heads().await.unwrap().len(),
+            1 + finished,
+            "{failpoint}"
+        );
+        if finished == 0 {
+            let fork = named(&workspace, "one").await.fork("new").await.unwrap();
+            assert_eq!(porcelain(&scene.folder(&fork)), status);
+        }
+    }
+}
+
+/// Proves H62: the checkpoint before or the new one, and the head as it was.
+#[tokio::test]
+async fn h62_a_killed_checkpoint_is_there_or_not() {
+    let points = [
+        "git.checkpoint.after-trees",
+        "git.checkpoint.after-commit",
+        "git.checkpoint.after-flush",
+        "git.checkpoint.after-reference",
+    ];
+    for failpoint in points {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        head.checkpoint().await.unwrap();
+        write(&folder.join("work.txt"), "work\n");
+        let status = porcelain(&folder);
+        killed(&scene, "checkpoint", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        let again = named(&workspace, "one").await;
+        let kept = again.checkpoints().await.unwrap().len();
+        assert_eq!(
+            kept,
+            1 + usize::from(failpoint == "git.checkpoint.after-reference"),
+            "{failpoint}"
+        );
+        assert_eq!(porcelain(&folder), status);
+        let taken = again.checkpoint().await.unwrap();
+        assert_eq!(taken.number, 2);
+        git(&folder, &["fsck", "--strict"]);
+    }
+}
+
+/// Proves H63: the restore is finished at the next open; what was there before is kept.
+#[tokio::test]
+async fn h63_a_killed_restore_is_finished() {
+    let points = [
+        "git.restore.after-checkpoint",
+        "git.restore.after-intent",
+        "git.restore.after-removals",
+        "git.restore.after-files",
+        "git.restore.after-index",
+        "git.restore.after-branch",
+    ];
+    for failpoint in points {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("draft.txt"), "first\n");
+        head.checkpoint().await.unwrap();
+        git(&folder, &["add", "."]);
+        git(&folder, &["commit", "-qm", "later"]);
+        write(&folder.join("README.md"), "later\n");
+        write(&folder.join("later.txt"), "later\n");
+        write(&folder.join("noise.log"), "ignored\n");
+        killed(&scene, "restore", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        let again = named(&workspace, "one").await;
+        if failpoint == "git.restore.after-checkpoint" {
+            assert_eq!(
+                porcelain(&folder),
+                [" M README.md", "?? later.txt"],
+                "it had not begun"
+            );
+        } else {
+            assert_eq!(porcelain(&folder), ["?? draft.txt"], "{failpoint}");
+            assert_eq!(git(&folder, &["rev-parse", "HEAD"]), again.base());
+        }
+        assert_eq!(read(&folder.join("noise.log")), "ignored\n");
+        assert_eq!(count(&scene.state.join("intents")), 0);
+        let before = again.checkpoints().await.unwrap().remove(1);
+        again.restore(&before).await.unwrap();
+        assert_eq!(porcelain(&folder), [" M README.md", "?? later.txt"]);
+        assert_eq!(read(&folder.join("README.md")), "later\n");
+    }
+}
+
+/// Proves H64: work is under a reference before anything goes, and the destruction is finished.
+#[tokio::test]
+async fn h64_a_killed_destroy_loses_nothing() {
+    let points = [
+        "git.destroy.after-checkpoint",
+        "git.destroy.after-intent",
+        "git.destroy.after-move",
+        "git.destroy.after-record",
+        "git.destroy.after-state",
+        "git.destroy.after-clear",
+    ];
+    for failpoint in points {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("work.txt"), "work\n");
+        let before = snapshot(&scene.repository.path);
+        killed(&scene, "destroy", failpoint);
+        let project = &scene.repository.path;
+        let kept = git(
+            project,
+            &["for-each-ref", "--format=%(refname)", "refs/everruns"],
+        );
+        assert_eq!(
+            git(project, &["show", &format!("{kept}:work.txt")]),
+            "work",
+            "{failpoint}"
+        );
+        let workspace = workspace(&scene, scene.reopened()).await;
+        if failpoint == "git.destroy.after-checkpoint" {
+            assert!(folder.exists());
+            named(&workspace, "one").await.destroy().await.unwrap();
+        }
+        assert!(!folder.exists(), "{failpoint}");
+        let receipt = head.destroy().await.unwrap();
+        assert_eq!(
+            receipt.kept_ref.as_deref(),
+            Some(kept.as_str()),
+            "{failpoint}"
+        );
+        assert_eq!(git(project, &["worktree", "list"]).lines().count(), 1);
+        assert_eq!(
+            (
+                count(&scene.state.join("trash")),
+                count(&scene.state.join("intents"))
+            ),
+            (0, 0)
+        );
+        assert_eq!(snapshot(project), before);
+        workspace.head("one").create().await.unwrap();
+    }
+}
+
+/// What is still under way elsewhere is not recovered from under it.
+#[tokio::test]
+async fn an_operation_under_way_is_left_alone() {
+    let scene = Scene::new();
+    let state = scene.state.clone();
+    failpoint::arm("git.create.after-checkout", move || {
+        drop(backend(&state));
+        true
+    });
+    let head = scene.head("one").await;
+    failpoint::disarm_all();
+    assert!(porcelain(&scene.folder(&head)).is_empty());
+    assert_eq!(scene.workspace().await.heads().await.unwrap().len(), 1);
+}
+
+/// A step that fails, rather than its process dying, leaves nothing either.
+#[tokio::test]
+async fn a_failed_create_leaves_nothing() {
+    for failpoint in &CREATE[..6] {
+        let scene = Scene::new();
+        let workspace = scene.workspace().await;
+        let before = snapshot(&scene.repository.path);
+        failpoint::arm(*failpoint, || false);
+        let failure = workspace.head("new").create().await.unwrap_err();
+        assert!(
+            matches!(
+                failure,
+                everruns_core::workspace::WorkspaceError::Failpoint(_)
+            ),
+            "{failure}"
+        );
+        failpoint::disarm_all();
+        assert!(workspace.heads().await.unwrap().is_empty());
+        assert_eq!(snapshot(&scene.repository.path), before);
+        assert_eq!(
+            git(&scene.repository.path, &["worktree", "list"])
+                .lines()
+                .count(),
+            1
+        );
+        assert!(git(&scene.repository.path, &["branch", "--list", "everruns/*"]).is_empty());
+        workspace.head("new").create().await.unwrap();
+    }
+}

@@ -1,1 +1,490 @@
-//! x
+//! Repositories that were prepared to do harm.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use everruns_core::workspace::WorkspaceError;
+use everruns_git::LocalGitWorkspace;
+
+use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, write};
+
+/// Names a program in every way that a repository can, each leaving a file in `marks` when it runs.
+fn trap(repository: &Repository, marks: &Path) {
+    let project = &repository.path;
+    std::fs::create_dir_all(marks).unwrap();
+    let program = |name: &str| {
+        let path = marks.with_file_name(format!("trap-{name}"));
+        write(
+            &path,
+            &format!("#!/bin/sh\ntouch {}/{name}\ncat\n", marks.display()),
+        );
+        make_executable(&path);
+        path.to_str().unwrap().to_owned()
+    };
+    let hooks = project.join(".git/hooks");
+    let all = [
+        "post-checkout",
+        "pre-commit",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+        "pre-auto-gc",
+        "post-rewrite",
+        "fsmonitor-watchman",
+        "post-merge",
+        "prepare-commit-msg",
+    ];
+    for hook in all {
+        std::fs::copy(program(&format!("hook-{hook}")), hooks.join(hook)).unwrap();
+    }
+    write(
+        &project.join(".gitattributes"),
+        "*.md filter=evil diff=evil merge=evil\n",
+    );
+    repository.commit_all("attributes");
+    write(
+        &project.join(".git/info/attributes"),
+        "*.rs filter=info diff=evil merge=evil\n",
+    );
+    let config = |key: &str, name: &str| git(project, &["config", key, &program(name)]);
+    config("filter.evil.clean", "clean");
+    config("filter.evil.smudge", "smudge");
+    config("filter.info.process", "process");
+    config("filter.info.clean", "info-clean");
+    config("filter.info.smudge", "info-smudge");
+    config("diff.evil.textconv", "textconv");
+    config("diff.evil.command", "diff-command");
+    config("diff.external", "diff-external");
+    config("merge.evil.driver", "merge-driver");
+    config("core.fsmonitor", "fsmonitor");
+    config("core.sshCommand", "ssh");
+    config("core.pager", "pager");
+    config("core.editor", "editor");
+    config("credential.helper", "credential");
+    config("gpg.program", "gpg");
+    config("alias.status", "alias");
+    let included = marks.with_file_name("included");
+    write(
+        &included,
+        &format!(
+            "[filter \"evil\"]\n\trequired = true\n\tclean = {}\n",
+            program("included")
+        ),
+    );
+    git(
+        project,
+        &["config", "include.path", included.to_str().unwrap()],
+    );
+    git(project, &["config", "commit.gpgSign", "true"]);
+    git(
+        project,
+        &["config", "core.hooksPath", hooks.to_str().unwrap()],
+    );
+    git(project, &["config", "extensions.worktreeConfig", "true"]);
+    write(
+        &project.join(".git/config.worktree"),
+        &format!(
+            "[filter \"evil\"]\n\tsmudge = {}\n[core]\n\tfsmonitor = {}\n",
+            program("wt-smudge"),
+            program("wt-fsmonitor")
+        ),
+    );
+}
+
+/// Proves H20, H21 and H22: no program that a repository names is run, by any operation.
+#[tokio::test]
+async fn h20_h21_h22_no_program_of_a_repository_runs() {
+    let root = tempfile::tempdir().unwrap();
+    let repository = Repository::small(&root.path().join("project"));
+    let marks = root.path().join("marks");
+    trap(&repository, &marks);
+    let ran = || -> Vec<PathBuf> {
+        std::fs::read_dir(&marks)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    };
+    for mark in ran() {
+        std::fs::remove_file(mark).unwrap();
+    }
+    let scene = Scene::around(root, repository);
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("README.md"), "changed\n");
+    write(&folder.join("src/lib.rs"), "changed\n");
+    write(&folder.join("new.md"), "new\n");
+    head.status().await.unwrap();
+    head.diff().await.unwrap();
+    let checkpoint = head.checkpoint().await.unwrap();
+    write(&folder.join("README.md"), "changed again\n");
+    let fork = head.fork("fork").await.unwrap();
+    head.diff_since(&checkpoint).await.unwrap();
+    head.restore(&checkpoint).await.unwrap();
+    let branch = fork.descriptor().branch.clone().unwrap();
+    fork.destroy().await.unwrap();
+    git(
+        &scene.repository.path,
+        &[
+            "-c",
+            "core.hooksPath=/nonexistent",
+            "branch",
+            "target",
+            &branch,
+        ],
+    );
+    head.merge_into("target").await.unwrap();
+    head.archive().await.unwrap();
+    head.destroy().await.unwrap();
+    assert_eq!(ran(), Vec::<PathBuf>::new());
+}
+
+/// The opt-in is one: with it, a repository's filters run.
+#[tokio::test]
+async fn h20_filters_run_when_the_application_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let repository = Repository::small(&root.path().join("project"));
+    write(&repository.path.join(".gitattributes"), "*.up filter=up\n");
+    write(&repository.path.join("a.up"), "text\n");
+    repository.commit_all("filtered");
+    git(
+        &repository.path,
+        &["config", "filter.up.smudge", "tr a-z A-Z"],
+    );
+    git(
+        &repository.path,
+        &["config", "filter.up.clean", "tr A-Z a-z"],
+    );
+    let scene = Scene::around(root, repository);
+    let state = scene.root.path().join("trusting");
+    let trusting = LocalGitWorkspace::builder(&state)
+        .user_settings(false)
+        .run_filters(true)
+        .build()
+        .unwrap();
+    let locator = scene.repository.path.to_str().unwrap();
+    let workspace =
+        everruns_core::workspace::Workspace::open(std::sync::Arc::new(trusting), locator)
+            .await
+            .unwrap();
+    let head = workspace.head("one").create().await.unwrap();
+    let folder = std::fs::canonicalize(&state).unwrap().join("worktrees");
+    let folder = folder
+        .join(head.workspace_id().as_str())
+        .join(head.id().as_str());
+    assert_eq!(std::fs::read(folder.join("a.up")).unwrap(), b"TEXT\n");
+    assert!(!head.status().await.unwrap().dirty);
+    let careful = scene.head("careful").await;
+    assert_eq!(
+        std::fs::read(scene.folder(&careful).join("a.up")).unwrap(),
+        b"text\n"
+    );
+}
+
+/// Proves H24: each use checks the worktree and its record against what was written.
+#[tokio::test]
+async fn h24_a_forged_worktree_is_refused() {
+    let scene = Scene::new();
+    let victim = Repository::small(&scene.root.path().join("victim"));
+    type Forgery = fn(&Path, &Path, &Path);
+    let forgeries: [(&str, Forgery); 9] = [
+        (
+            "the .git file names another repository",
+            |folder, _, victim| {
+                std::fs::write(
+                    folder.join(".git"),
+                    format!("gitdir: {}/.git\n", victim.display()),
+                )
+                .unwrap();
+            },
+        ),
+        (".git is a repository", |folder, _, _| {
+            std::fs::remove_file(folder.join(".git")).unwrap();
+            git(folder, &["init", "-q"]);
+        }),
+        (".git is a link", |folder, _, victim| {
+            std::fs::remove_file(folder.join(".git")).unwrap();
+            std::os::unix::fs::symlink(victim.join(".git"), folder.join(".git")).unwrap();
+        }),
+        (
+            ".git is gone, so that a parent would be found",
+            |folder, _, _| {
+                std::fs::remove_file(folder.join(".git")).unwrap();
+            },
+        ),
+        ("commondir names another repository", |_, record, victim| {
+            std::fs::write(
+                record.join("commondir"),
+                format!("{}/.git\n", victim.display()),
+            )
+            .unwrap();
+        }),
+        ("gitdir names another folder", |_, record, victim| {
+            std::fs::write(
+                record.join("gitdir"),
+                format!("{}/.git\n", victim.display()),
+            )
+            .unwrap();
+        }),
+        ("the record is gone", |_, record, _| {
+            std::fs::remove_dir_all(record).unwrap()
+        }),
+        ("the folder is gone", |folder, _, _| {
+            std::fs::remove_dir_all(folder).unwrap()
+        }),
+        ("the folder is a link", |folder, _, victim| {
+            std::fs::remove_dir_all(folder).unwrap();
+            std::os::unix::fs::symlink(victim, folder).unwrap();
+        }),
+    ];
+    for (number, (what, forge)) in forgeries.into_iter().enumerate() {
+        let head = scene.head(&format!("head {number}")).await;
+        let folder = scene.folder(&head);
+        let record = scene
+            .repository
+            .path
+            .join(".git/worktrees")
+            .join(head.id().as_str());
+        let checkpoint = head.checkpoint().await.unwrap();
+        let before = crate::fixture::snapshot(&victim.path);
+        forge(&folder, &record, &victim.path);
+        let refused = |outcome: Result<(), WorkspaceError>| {
+            let failure = outcome.unwrap_err();
+            assert!(
+                matches!(failure, WorkspaceError::HeadUnavailable { .. }),
+                "{what}: {failure:?}"
+            );
+        };
+        refused(head.status().await.map(drop));
+        refused(head.checkpoint().await.map(drop));
+        refused(head.diff().await.map(drop));
+        refused(head.restore(&checkpoint).await.map(drop));
+        refused(head.fork("fork").await.map(drop));
+        refused(head.merge_into("other").await.map(drop));
+        refused(
+            scene
+                .workspace()
+                .await
+                .reopen(&head.binding())
+                .await
+                .map(drop),
+        );
+        if what != "the folder is gone" {
+            refused(head.destroy().await.map(drop));
+        } else {
+            head.destroy().await.unwrap();
+        }
+        assert_eq!(crate::fixture::snapshot(&victim.path), before, "{what}");
+    }
+}
+
+/// H29: a branch of the wanted name is never taken over.
+#[tokio::test]
+async fn h29_branches_of_others_are_untouched() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    git(project, &["branch", "one"]);
+    git(project, &["branch", "everruns/one-theirs", "HEAD~1"]);
+    let head = scene.head("one").await;
+    let branch = head.descriptor().branch.clone().unwrap();
+    assert!(branch.starts_with("everruns/one-") && branch != "everruns/one-theirs");
+    assert_eq!(
+        git(project, &["rev-parse", "everruns/one-theirs"]),
+        git(project, &["rev-parse", "main~1"])
+    );
+
+    let blocked = Scene::new();
+    git(&blocked.repository.path, &["branch", "everruns"]);
+    let failure = blocked
+        .workspace()
+        .await
+        .head("x")
+        .create()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(failure, WorkspaceError::Provider { .. }),
+        "{failure:?}"
+    );
+    assert_eq!(
+        git(&blocked.repository.path, &["branch", "--list"])
+            .lines()
+            .count(),
+        2
+    );
+    assert_eq!(
+        git(&blocked.repository.path, &["worktree", "list"])
+            .lines()
+            .count(),
+        1
+    );
+}
+
+/// H29a: variables for Git in our own environment have no effect.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variables must be in a process's environment from its start"
+)]
+fn h29a_git_variables_in_the_environment_have_no_effect() {
+    let scene = Scene::new();
+    let other = Repository::small(&scene.root.path().join("other"));
+    let git_dir = other.path.join(".git");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["hostile::with_variables", "--exact", "--nocapture"])
+        .env("EVERRUNS_GIT_TEST_PROJECT", &scene.repository.path)
+        .env("GIT_DIR", &git_dir)
+        .env("GIT_COMMON_DIR", &git_dir)
+        .env("GIT_WORK_TREE", &other.path)
+        .env("GIT_INDEX_FILE", git_dir.join("index"))
+        .env("GIT_OBJECT_DIRECTORY", git_dir.join("objects"))
+        .env("GIT_NAMESPACE", "elsewhere")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "core.bare")
+        .env("GIT_CONFIG_VALUE_0", "true")
+        .env("GIT_CEILING_DIRECTORIES", scene.root.path())
+        .env("GIT_CONFIG_GLOBAL", "/nonexistent")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(git(&other.path, &["worktree", "list"]).lines().count(), 1);
+    assert_eq!(git(&other.path, &["branch", "--list"]).lines().count(), 1);
+    assert_eq!(
+        git(&scene.repository.path, &["worktree", "list"])
+            .lines()
+            .count(),
+        2
+    );
+}
+
+/// Not a test of its own: what the child of the test above runs.
+#[tokio::test]
+async fn with_variables() {
+    let Ok(project) = std::env::var("EVERRUNS_GIT_TEST_PROJECT") else {
+        return;
+    };
+    let state = Path::new(&project).with_file_name("state");
+    let locator = format!("{project}/src");
+    let workspace = everruns_core::workspace::Workspace::open(backend(&state), locator)
+        .await
+        .unwrap();
+    let head = workspace.head("one").create().await.unwrap();
+    let folder = std::fs::canonicalize(&state).unwrap().join("worktrees");
+    let folder = folder
+        .join(workspace.id().as_str())
+        .join(head.id().as_str());
+    write(&folder.join("new.txt"), "new\n");
+    assert_eq!(head.status().await.unwrap().entries.len(), 1);
+    head.checkpoint().await.unwrap();
+    assert_eq!(porcelain(&folder), ["?? new.txt"]);
+}
+
+/// H26: repositories of other kinds.
+#[tokio::test]
+async fn h26_bare_shallow_detached_and_sha256_repositories() {
+    let root = tempfile::tempdir().unwrap();
+    let source = Repository::small(&root.path().join("source"));
+    let at = |name: &str| root.path().join(name);
+    let url = format!("file://{}", source.path.display());
+    git(root.path(), &["clone", "-q", "--bare", &url, "bare.git"]);
+    git(root.path(), &["clone", "-q", "--depth=1", &url, "shallow"]);
+    git(root.path(), &["clone", "-q", &url, "detached"]);
+    git(&at("detached"), &["checkout", "-q", "--detach"]);
+    git(
+        root.path(),
+        &[
+            "init",
+            "-q",
+            "-b",
+            "main",
+            "--object-format=sha256",
+            "sha256",
+        ],
+    );
+    write(&at("sha256/a.txt"), "a\n");
+    let sha256 = Repository {
+        path: std::fs::canonicalize(at("sha256")).unwrap(),
+    };
+    sha256.commit_all("first");
+    let state = at("state");
+    let backend = backend(&state);
+    for name in ["bare.git", "shallow", "detached", "sha256"] {
+        let locator = at(name).to_str().unwrap().to_owned();
+        let workspace =
+            everruns_core::workspace::Workspace::open(std::sync::Arc::clone(&backend), locator)
+                .await
+                .unwrap();
+        assert_eq!(workspace.name(), name.trim_end_matches(".git"));
+        let head = workspace.head("one").create().await.unwrap();
+        let folder = std::fs::canonicalize(&state).unwrap().join("worktrees");
+        let folder = folder
+            .join(workspace.id().as_str())
+            .join(head.id().as_str());
+        write(&folder.join("new.txt"), "new\n");
+        assert_eq!(porcelain(&folder), ["?? new.txt"], "{name}");
+        let status = head.status().await.unwrap();
+        assert_eq!(status.entries.len(), 1, "{name}");
+        assert_eq!(
+            !status.degraded.is_empty(),
+            name == "shallow",
+            "{:?}",
+            status.degraded
+        );
+        let fork = head.fork("fork").await.unwrap();
+        assert_eq!(
+            fork.status().await.unwrap().entries,
+            status.entries,
+            "{name}"
+        );
+        head.destroy().await.unwrap();
+    }
+}
+
+/// H40: a tree with names that would reach Git's own folder is not checked out.
+#[tokio::test]
+async fn h40_trees_with_hostile_names_are_refused() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let blob = git(project, &["rev-parse", "HEAD:README.md"]);
+    for name in [".git", ".GIT", "git~1", ".git ", "..", ".g\u{200c}it"] {
+        let line = format!("100644 blob {blob}\t{name}");
+        let file = scene.root.path().join("tree");
+        write(&file, &format!("{line}\0"));
+        let made = shell(project, &format!("git mktree -z < {}", file.display()));
+        let commit = git(project, &["commit-tree", "-m", "hostile", &made]);
+        let outcome = scene
+            .workspace()
+            .await
+            .head("hostile")
+            .from_revision(&commit)
+            .create()
+            .await;
+        assert!(outcome.is_err(), "{name:?}");
+        assert!(scene.workspace().await.heads().await.unwrap().is_empty());
+    }
+    assert_eq!(git(project, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the real git is given its input by a shell"
+)]
+fn shell(folder: &Path, line: &str) -> String {
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end()
+        .to_owned()
+}
