@@ -14,11 +14,16 @@
 //! No caches: every read asks the database. No background tasks: leases expire by the `now` that a caller presents.
 //! No deletion apart from `SessionStore::delete`.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod attempt;
 mod retry;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rules;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod task;
 
 #[cfg(feature = "postgres")]

@@ -22,6 +22,7 @@ impl Default for RetryPolicy {
     }
 }
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl RetryPolicy {
     /// The pause after the attempt with this number, counted from 1.
     pub(crate) fn pause_after(&self, attempt: u32) -> Duration {
@@ -30,7 +31,7 @@ impl RetryPolicy {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(feature = "sqlite", feature = "postgres")))]
 mod tests {
     use super::*;
 

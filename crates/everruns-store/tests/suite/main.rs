@@ -15,5 +15,7 @@ mod schema;
 
 #[cfg(feature = "sqlite")]
 mod bad_files;
+#[cfg(feature = "postgres")]
+mod postgres_faults;
 #[cfg(feature = "sqlite")]
 mod sqlite_busy;

@@ -7,4 +7,6 @@ pub(crate) mod place;
 pub(crate) mod samples;
 
 #[cfg(feature = "postgres")]
+pub(crate) mod proxy;
+#[cfg(feature = "postgres")]
 pub(crate) mod server;

@@ -13,7 +13,7 @@ pub(crate) struct Place {
     #[cfg(feature = "sqlite")]
     _folder: Option<tempfile::TempDir>,
     #[cfg(feature = "postgres")]
-    pub(crate) server: Option<super::server::Server>,
+    _server: Option<super::server::Server>,
 }
 
 impl Place {
@@ -24,7 +24,7 @@ impl Place {
             #[cfg(feature = "sqlite")]
             _folder: None,
             #[cfg(feature = "postgres")]
-            server: None,
+            _server: None,
         }
     }
 
@@ -54,7 +54,7 @@ impl Place {
         }
         let server = super::server::Server::start().await?;
         Some(Self {
-            server: Some(server.clone()),
+            _server: Some(server.clone()),
             ..Self::new(server.fresh_database().await, test)
         })
     }

@@ -1,0 +1,57 @@
+use std::path::PathBuf;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use everruns_core::session::StoreError;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use super::database::Database;
+use super::migrate;
+use crate::RetryPolicy;
+
+pub(super) const OPERATION: &str = "connect to the database";
+
+const CONNECTIONS: u32 = 8;
+
+/// How long an operation waits for a connection while others use them all or the server does not answer.
+const CONNECTION_WAIT: Duration = Duration::from_secs(10);
+
+const IDLE: Duration = Duration::from_mins(5);
+
+pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, StoreError> {
+    let options = PgConnectOptions::from_str(url).map_err(|error| StoreError::Failed {
+        operation: OPERATION,
+        source: error.into(),
+    })?;
+    let location = location(&options);
+    let lock_wait = policy.lock_wait.as_millis().max(1).to_string();
+    let options = options
+        .application_name("everruns")
+        .options([("lock_timeout", lock_wait.as_str())]);
+    let pool = PgPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(CONNECTION_WAIT)
+        .idle_timeout(IDLE)
+        .connect_lazy_with(options);
+    let database = Database {
+        location,
+        pool,
+        policy,
+    };
+    match migrate::migrate(&database).await {
+        Ok(()) => Ok(database),
+        Err(error) => {
+            database.pool.close().await;
+            Err(error)
+        }
+    }
+}
+
+fn location(options: &PgConnectOptions) -> PathBuf {
+    PathBuf::from(format!(
+        "postgres://{}:{}/{}",
+        options.get_host(),
+        options.get_port(),
+        options.get_database().unwrap_or_default()
+    ))
+}

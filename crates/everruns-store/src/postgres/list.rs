@@ -1,0 +1,70 @@
+use everruns_core::ids::SessionId;
+use everruns_core::session::{SessionPage, SessionQuery, SessionRecord, StoreError};
+
+use super::database::Database;
+use crate::attempt::Fault;
+use crate::rows::SessionRow;
+use crate::rules::SessionWindow;
+use crate::sql;
+
+pub(super) async fn one(
+    database: &Database,
+    session: &SessionId,
+) -> Result<SessionRecord, StoreError> {
+    let row: Option<SessionRow> = database
+        .read("read a session", || async {
+            Ok(sqlx::query_as(sql::sessions::SELECT)
+                .bind(session.as_str())
+                .fetch_optional(&database.pool)
+                .await?)
+        })
+        .await?;
+    row.ok_or_else(|| StoreError::NotFound {
+        session: session.clone(),
+    })?
+    .into_record()
+}
+
+pub(super) async fn page(
+    database: &Database,
+    query: SessionQuery,
+) -> Result<SessionPage, StoreError> {
+    let Some(window) = SessionWindow::new(&query) else {
+        return Ok(SessionPage::default());
+    };
+    let rows = database
+        .read("list sessions", || {
+            rows(database, &window, query.after.as_ref())
+        })
+        .await?;
+    window.page(rows)
+}
+
+async fn rows(
+    database: &Database,
+    window: &SessionWindow,
+    after: Option<&SessionId>,
+) -> Result<Vec<SessionRow>, Fault> {
+    let (updated_at, id) = match after {
+        None => SessionWindow::start(),
+        Some(session) => {
+            let updated_at: Option<i64> = sqlx::query_scalar(sql::sessions::UPDATED_AT)
+                .bind(session.as_str())
+                .fetch_optional(&database.pool)
+                .await?;
+            let updated_at = updated_at.ok_or_else(|| StoreError::NotFound {
+                session: session.clone(),
+            })?;
+            (updated_at, session.as_str().to_owned())
+        }
+    };
+    Ok(sqlx::query_as(sql::sessions::LIST)
+        .bind(updated_at)
+        .bind(id)
+        .bind(&window.first_id)
+        .bind(&window.end_id)
+        .bind(&window.workspace)
+        .bind(window.fetch)
+        .fetch_all(&database.pool)
+        .await?)
+}

@@ -1,0 +1,37 @@
+use everruns_core::ids::SessionId;
+use everruns_core::workspace::WorkspaceBinding;
+use sqlx::{Postgres, Transaction};
+
+use crate::attempt::Fault;
+
+/// Lets nobody else change the session until the transaction ends; nothing happens when there is no such session.
+///
+/// A statement of its own, so that the next one sees what the holder before committed.
+pub(super) async fn lock_session(
+    transaction: &mut Transaction<'static, Postgres>,
+    session: &SessionId,
+) -> Result<(), Fault> {
+    sqlx::query("SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE")
+        .bind(session.as_str())
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}
+
+/// Lets nobody else bind the head until the transaction ends. Always after the session, so that two cannot wait for
+/// each other.
+pub(super) async fn lock_head(
+    transaction: &mut Transaction<'static, Postgres>,
+    binding: &WorkspaceBinding,
+) -> Result<(), Fault> {
+    // `/` is in no id, so different heads give different texts.
+    let name = format!(
+        "everruns head {}/{}/{}",
+        binding.provider_id, binding.workspace_id, binding.head_id
+    );
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind(name)
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}

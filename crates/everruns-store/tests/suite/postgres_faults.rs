@@ -1,0 +1,240 @@
+//! A server that refuses, is slow, or goes away in the middle.
+
+use std::time::{Duration, Instant};
+
+use everruns_core::session::{SessionStore as _, StoreError};
+use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
+use everruns_store::{PostgresSessionStore, RetryPolicy};
+use sqlx::{Connection as _, PgConnection};
+
+use crate::support::proxy::{Cut, Proxy};
+use crate::support::samples::{all_events, append, at, binding, id, leased, new_session};
+use crate::support::server::Server;
+
+const IMPATIENT: RetryPolicy = RetryPolicy {
+    attempts: 3,
+    lock_wait: Duration::from_millis(20),
+    pause: Duration::from_millis(5),
+};
+
+async fn raw(url: &str) -> PgConnection {
+    PgConnection::connect(url).await.unwrap()
+}
+
+async fn run(url: &str, statements: &'static str) {
+    let mut connection = raw(url).await;
+    sqlx::raw_sql(statements)
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Proves H70: the connection is lost at COMMIT, before or after the server commits; the append is there once, and
+/// the caller is told so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h70_a_connection_lost_at_commit() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let proxy = Proxy::start(server.port()).await;
+    let store = PostgresSessionStore::connect(&proxy.through(&url))
+        .await
+        .unwrap();
+    let token = leased(&store, "s").await;
+    for (n, (cut, replayed)) in [(Cut::BeforeCommit, false), (Cut::AfterCommit, true)]
+        .into_iter()
+        .enumerate()
+    {
+        let last = u64::try_from(n).unwrap();
+        proxy.cut_next(cut);
+        let receipt = append(&store, "s", token, last, &format!("key-{n}"))
+            .await
+            .unwrap();
+        assert!(proxy.has_cut(), "{cut:?} did not happen");
+        assert_eq!(
+            (receipt.last.0, receipt.replayed),
+            (last + 1, replayed),
+            "{cut:?}"
+        );
+        assert_eq!(all_events(&store, "s").await.len(), n + 1);
+
+        // Binding is the same twice as once.
+        let name = format!("bound-{n}");
+        store.create(new_session(&name)).await.unwrap();
+        proxy.cut_next(cut);
+        store
+            .bind(&id(&name), binding(&name, Isolated))
+            .await
+            .unwrap();
+        assert!(proxy.has_cut(), "{cut:?} did not happen");
+        assert!(store.session(&id(&name)).await.unwrap().binding.is_some());
+
+        // Recording is not: the caller is told that the outcome is unknown.
+        let name = format!("new-{n}");
+        proxy.cut_next(cut);
+        let error = store.create(new_session(&name)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+        assert_eq!(store.session(&id(&name)).await.is_ok(), replayed, "{cut:?}");
+    }
+}
+
+/// Proves H71: serialization failures are retried, and not for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h71_serialization_failures() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect_with(&url, IMPATIENT)
+        .await
+        .unwrap();
+    let token = leased(&store, "s").await;
+    // A sequence counts what was rolled back too.
+    run(
+        &url,
+        "CREATE SEQUENCE failures;
+         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN
+             IF nextval('failures') <= 2 THEN
+                 RAISE EXCEPTION 'as if' USING ERRCODE = '40001';
+             END IF;
+             RETURN NEW;
+         END $$;
+         CREATE TRIGGER fail BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION fail();",
+    )
+    .await;
+    let receipt = append(&store, "s", token, 0, "key").await.unwrap();
+    assert!(!receipt.replayed);
+    run(&url, "ALTER SEQUENCE failures RESTART").await;
+    let policy = RetryPolicy {
+        attempts: 2,
+        ..IMPATIENT
+    };
+    let hasty = PostgresSessionStore::connect_with(&url, policy)
+        .await
+        .unwrap();
+    let error = append(&hasty, "s", token, 1, "next").await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::Busy { attempts: 2, .. }),
+        "{error}"
+    );
+    assert!(error.is_retryable());
+    assert_eq!(all_events(&store, "s").await.len(), 1);
+}
+
+/// Proves H71: a row that others keep locked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h71_a_locked_session_is_busy_and_then_works() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect_with(&url, IMPATIENT)
+        .await
+        .unwrap();
+    let token = leased(&store, "s").await;
+    let mut other = raw(&url).await;
+    let mut lock = other.begin().await.unwrap();
+    sqlx::raw_sql("SELECT 1 FROM sessions FOR UPDATE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let error = append(&store, "s", token, 0, "key").await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::Busy { attempts: 3, .. }),
+        "{error}"
+    );
+    assert!(
+        all_events(&store, "s").await.is_empty(),
+        "readers do not wait"
+    );
+    lock.rollback().await.unwrap();
+    append(&store, "s", token, 0, "key").await.unwrap();
+}
+
+/// Sessions are executed at the same time without waiting for each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_session_does_not_hold_up_others() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect_with(&url, IMPATIENT)
+        .await
+        .unwrap();
+    leased(&store, "s").await;
+    let token = leased(&store, "t").await;
+    let mut other = raw(&url).await;
+    let mut lock = other.begin().await.unwrap();
+    sqlx::raw_sql("SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    append(&store, "t", token, 0, "key").await.unwrap();
+    store.delete(&id("t"), at(i64::MAX)).await.unwrap();
+}
+
+/// Proves H72 for PostgreSQL.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h72_newer_schemas_and_read_only_databases() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    let token = leased(&store, "s").await;
+    store.close().await;
+    run(&url, "INSERT INTO everruns_schema VALUES (7)").await;
+    let error = PostgresSessionStore::connect(&url).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StoreError::NewerSchema {
+                found: 7,
+                supported: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    run(&url, "DELETE FROM everruns_schema WHERE version = 7").await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    run(
+        &url,
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION 'as if' USING ERRCODE = '25006'; END $$;
+         CREATE TRIGGER refuse BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse();",
+    )
+    .await;
+    let error = append(&store, "s", token, 0, "key").await.unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+}
+
+/// A server that is gone: a typed, retryable error after a bounded time, without the password.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unreachable_server() {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let start = Instant::now();
+    let url = format!("postgres://everruns:hunter2@127.0.0.1:{port}/x");
+    let error = PostgresSessionStore::connect_with(&url, IMPATIENT)
+        .await
+        .unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(
+        !format!("{error} {error:?}").contains("hunter2"),
+        "{error:?}"
+    );
+    let error = PostgresSessionStore::connect("no url:hunter2")
+        .await
+        .unwrap_err();
+    assert!(!error.is_retryable());
+    assert!(
+        !format!("{error} {error:?}").contains("hunter2"),
+        "{error:?}"
+    );
+}
