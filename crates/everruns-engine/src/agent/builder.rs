@@ -26,6 +26,7 @@ pub struct AgentBuilder {
     policy: Option<WorkspacePolicy>,
     roots: Vec<(String, PathBuf, RootAccess)>,
     seeds: Vec<(String, String, bool)>,
+    state_folder: Option<PathBuf>,
     max_iterations: Option<u32>,
 }
 
@@ -103,13 +104,20 @@ impl AgentBuilder {
         self
     }
 
+    /// Where locks and records of [`workspace`](Self::workspace) and [`workspace_root`](Self::workspace_root) are
+    /// kept; the user's state folder when not called. Processes that share a folder must use the same.
+    pub fn state_folder(mut self, path: impl Into<PathBuf>) -> Self {
+        self.state_folder = Some(path.into());
+        self
+    }
+
     /// At most so many model requests in one turn; 50 when not called.
     pub fn max_iterations(mut self, requests: u32) -> Self {
         self.max_iterations = Some(requests);
         self
     }
 
-    /// Builds the agent. Looks at the folders given, and changes nothing.
+    /// Builds the agent. Looks at the folders given; makes nothing but the state folder, when one is needed.
     ///
     /// # Errors
     /// [`BuildError`], the first thing that is wrong.
@@ -129,7 +137,9 @@ impl AgentBuilder {
                 .add(backend)
                 .map_err(|taken| BuildError::duplicate_backend(taken.0))?;
         }
-        let directory = self.directory.map(paths::directory).transpose()?;
+        let state = self.state_folder.as_deref();
+        let directory = self.directory.map(|path| paths::directory(path, state));
+        let directory = directory.transpose()?;
         if let Some(choice) = &directory {
             backends
                 .add(choice.backend())
@@ -144,7 +154,7 @@ impl AgentBuilder {
             backends,
             directory,
             policy: self.policy.unwrap_or_else(WorkspacePolicy::read_only),
-            roots: paths::roots(self.roots)?,
+            roots: paths::roots(self.roots, state)?,
             seeds: paths::seeds(self.seeds)?,
             max_iterations,
         }))

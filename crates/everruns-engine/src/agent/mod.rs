@@ -4,6 +4,7 @@ mod backends;
 mod builder;
 mod error;
 mod paths;
+mod state;
 mod toolset;
 
 use std::fmt;

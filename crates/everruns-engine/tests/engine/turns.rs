@@ -8,9 +8,7 @@ use everruns_engine::{Engine, SessionError};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
-use crate::support::{
-    Blocking, Echo, Panicking, Script, Step, agent, agent_of, kinds, recorded,
-};
+use crate::support::{Blocking, Echo, Panicking, Script, Step, agent, agent_of, kinds, recorded};
 
 #[tokio::test]
 async fn a_turn_without_tools() {
@@ -179,7 +177,13 @@ async fn cancelling_stops_the_model_and_keeps_what_it_said() {
     assert!(session.cancel().await);
     let turn = turn.await.unwrap();
     assert_eq!(turn.outcome, TurnOutcome::Cancelled);
-    assert!(session.send_and_wait("Are you there?").await.unwrap().success);
+    assert!(
+        session
+            .send_and_wait("Are you there?")
+            .await
+            .unwrap()
+            .success
+    );
 }
 
 #[tokio::test]
