@@ -122,23 +122,34 @@ fn empty_folder(
             return Err(FileSystemError::GitInternal { path: path.clone() });
         }
         step("fs.remove.between-entries", path)?;
-        let failed = at(path, "remove an entry of");
-        let removed = match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
-            // Linux says EISDIR, others EPERM.
-            Err(Errno::ISDIR | Errno::PERM) => {
-                if let Some(below) = open_folder(folder, &name, path)? {
-                    empty_folder(&below, path, deeper(levels, path)?)?;
-                }
-                rustix::fs::unlinkat(folder, &name, AtFlags::REMOVEDIR)
-            }
-            other => other,
-        };
-        match removed {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(failed(errno)),
-        }
+        again_while_changing(path, || remove_entry(folder, &name, path, levels))?;
     }
     Ok(())
+}
+
+/// Removes the entry `name` whatever it is; `None` when it became something else meanwhile.
+fn remove_entry(
+    folder: &OwnedFd,
+    name: &[u8],
+    path: &WorkspacePath,
+    levels: usize,
+) -> Result<Option<()>, FileSystemError> {
+    let removed = match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        // Linux says EISDIR of a folder, others EPERM.
+        Err(Errno::ISDIR | Errno::PERM) => {
+            let Some(below) = open_folder(folder, name, path)? else {
+                return Ok(None);
+            };
+            empty_folder(&below, path, deeper(levels, path)?)?;
+            rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
+        }
+        other => other,
+    };
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(Some(())),
+        Err(Errno::NOTDIR) => Ok(None),
+        Err(errno) => Err(at(path, "remove an entry of")(errno)),
+    }
 }
 
 fn names(folder: &OwnedFd, path: &WorkspacePath) -> Result<Vec<Vec<u8>>, FileSystemError> {

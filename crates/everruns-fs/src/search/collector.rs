@@ -11,6 +11,9 @@ use super::lines::FileLines;
 /// Where results go; `false` says that nobody wants more.
 type Output<'a> = &'a mut dyn FnMut(Result<SearchEvent, FileSystemError>) -> bool;
 
+/// Says that nobody wants results any more, however long the next one takes to find.
+type IsAbandoned<'a> = &'a dyn Fn() -> bool;
+
 /// Counts results against the limits of a search and passes them on.
 ///
 /// Give it the files in the order of
@@ -24,6 +27,7 @@ pub struct Collector<'a> {
     /// The last path that was dealt with completely.
     done: Option<WorkspacePath>,
     abandoned: bool,
+    is_abandoned: Option<IsAbandoned<'a>>,
 }
 
 /// What may still be shown.
@@ -70,11 +74,20 @@ impl<'a> Collector<'a> {
             summary: SearchSummary::default(),
             done: query.after.clone(),
             abandoned: false,
+            is_abandoned: None,
         }
+    }
+
+    /// Also stops, at the next file, when `is_abandoned` says so.
+    #[must_use]
+    pub fn until(mut self, is_abandoned: IsAbandoned<'a>) -> Self {
+        self.is_abandoned = Some(is_abandoned);
+        self
     }
 
     /// Whether the search has to stop: a limit is reached, time is up, or nobody listens.
     pub fn is_over(&mut self) -> bool {
+        self.abandoned |= self.is_abandoned.is_some_and(|is_abandoned| is_abandoned());
         if self.abandoned || self.summary.truncation.is_some() {
             return true;
         }

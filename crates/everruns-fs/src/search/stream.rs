@@ -11,7 +11,7 @@ use super::walk::walk;
 /// How many results wait for a slow reader before the search pauses.
 const BUFFERED_EVENTS: usize = 256;
 
-/// Searches `source`. Dropping the stream stops the search at its next result or file.
+/// Searches `source`. Dropping the stream stops the search at its next file.
 ///
 /// # Errors
 /// When the searched folder cannot be opened. Later errors come in the stream, and the search goes on.
@@ -27,8 +27,9 @@ pub async fn run<S: SearchSource>(
     let (source, folder) = opened.await?;
     let (events, mut received) = mpsc::channel(BUFFERED_EVENTS);
     drop(tokio::task::spawn_blocking(move || {
-        let mut output = |event| !events.is_closed() && events.blocking_send(event).is_ok();
-        let mut collector = Collector::new(search.query(), &mut output);
+        let is_abandoned = || events.is_closed();
+        let mut output = |event| events.blocking_send(event).is_ok();
+        let mut collector = Collector::new(search.query(), &mut output).until(&is_abandoned);
         walk(&source, &search, &folder, &mut collector);
         collector.finish();
     }));

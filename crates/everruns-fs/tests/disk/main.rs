@@ -1,0 +1,14 @@
+//! The contained disk file system, on a real disk, in both ways of resolving paths.
+
+mod conformance;
+mod containment;
+mod entries;
+mod git_folder;
+mod links;
+mod races;
+mod removal;
+mod search;
+mod special;
+mod support;
+mod versions;
+mod writers;

@@ -1,0 +1,348 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use everruns_core::file_system::{
+    FileSystemError, GrepQuery, SearchEvent, SearchLimits, SearchQuery, SearchTarget,
+    SessionFileSystem as _, Truncation,
+};
+use everruns_fs::search::compare_by_components;
+
+use crate::support::{Fixture, each_resolution, path, paths, search, snapshot};
+
+fn glob(pattern: &str) -> SearchQuery {
+    SearchQuery::new(SearchTarget::Glob {
+        pattern: pattern.to_owned(),
+    })
+}
+
+fn grep(pattern: &str) -> SearchQuery {
+    SearchQuery::new(SearchTarget::Grep(GrepQuery::new(pattern)))
+}
+
+fn lines(events: &[SearchEvent]) -> Vec<(String, u64, String, bool)> {
+    events
+        .iter()
+        .map(|event| match event {
+            SearchEvent::Line {
+                path,
+                number,
+                text,
+                is_match,
+            } => (path.relative().to_owned(), *number, text.clone(), *is_match),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+/// A tree of some hundred files in folders whose order by name differs from that of whole paths.
+fn plant(fixture: &Fixture) {
+    for folder in ["a", "a-b", "a.b", "z/deep/er", "ignored", "."] {
+        for n in 0..20 {
+            let text = format!("one {n}\nneedle {}\nlast", n % 3);
+            fixture.put(&format!("{folder}/file{n}.rs"), &text);
+            fixture.put(&format!("{folder}/file{n}.txt"), "nothing\r\nNEEDLE 1\r\n");
+        }
+    }
+    fixture.put(".hidden/file.rs", "needle 1\n");
+    fixture.put(".gitignore", "ignored/\n*.log\n");
+    fixture.put("a/noise.log", "needle 1\n");
+    fixture.put("binary", "needle 1\n\0\n");
+}
+
+/// The search does what a naive walk over the same files does.
+#[tokio::test]
+async fn a_search_equals_a_naive_walk() {
+    each_resolution(|fixture| async move {
+        plant(&fixture);
+        let mut expected_paths = Vec::new();
+        let mut expected_lines = Vec::new();
+        let all: BTreeMap<_, _> = snapshot(&fixture.root);
+        for (file, bytes) in all {
+            let text = file.to_str().unwrap().to_owned();
+            let left_out = text.starts_with("ignored/")
+                || text.ends_with(".log")
+                || text.split('/').any(|part| part.starts_with('.'));
+            if left_out {
+                continue;
+            }
+            if text.ends_with(".rs") {
+                expected_paths.push(text.clone());
+            }
+            if bytes.contains(&0) {
+                continue;
+            }
+            for (index, line) in String::from_utf8(bytes).unwrap().lines().enumerate() {
+                if line.to_lowercase().contains("needle 1") {
+                    expected_lines.push((text.clone(), index as u64 + 1, line.to_owned(), true));
+                }
+            }
+        }
+        let by_components =
+            |left: &String, right: &String| compare_by_components(&path(left), &path(right));
+        expected_paths.sort_by(by_components);
+        expected_lines.sort_by(|left, right| by_components(&left.0, &right.0));
+        let (events, summary) = search(&fixture.files, glob("*.rs")).await.unwrap();
+        assert_eq!(paths(&events), expected_paths);
+        assert_eq!(summary.matches, expected_paths.len() as u64);
+        assert_eq!(summary.truncation, None);
+        let mut query = GrepQuery::new("needle 1");
+        query.ignore_case = true;
+        let query = SearchQuery::new(SearchTarget::Grep(query));
+        let (events, summary) = search(&fixture.files, query).await.unwrap();
+        assert_eq!(lines(&events), expected_lines);
+        assert_eq!(summary.binary, 1);
+    })
+    .await;
+}
+
+/// A search in small pages gives each result once, in the same order.
+#[tokio::test]
+async fn a_truncated_search_continues_where_it_ended() {
+    each_resolution(|fixture| async move {
+        plant(&fixture);
+        for whole in [glob("**/*.rs"), grep("needle|one|last")] {
+            let (expected, _) = search(&fixture.files, whole.clone()).await.unwrap();
+            for limits in [
+                SearchLimits {
+                    matches: 7,
+                    ..SearchLimits::default()
+                },
+                SearchLimits {
+                    bytes: 100,
+                    ..SearchLimits::default()
+                },
+            ] {
+                let mut query = whole.clone();
+                query.limits = limits;
+                let mut all = Vec::new();
+                loop {
+                    let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
+                    assert!(summary.matches <= limits.matches as u64);
+                    all.extend(events);
+                    if summary.truncation.is_none() {
+                        assert_eq!(summary.resume_after, None);
+                        break;
+                    }
+                    assert!(summary.resume_after > query.after || query.after.is_some());
+                    query.after = summary.resume_after;
+                }
+                assert_eq!(all, expected);
+            }
+        }
+    })
+    .await;
+}
+
+/// Proves H47: one file that is too much is cut, and the search goes on after it.
+#[tokio::test]
+async fn h47_limits_hold_and_are_stated() {
+    each_resolution(|fixture| async move {
+        fixture.put("a", &"needle\n".repeat(10_000));
+        fixture.put("b", "needle\n");
+        fixture.put("c", &format!("{}needle\n", "x".repeat(1 << 20)));
+        fixture.put("d", &"y".repeat(1 << 20));
+        let mut query = grep("needle");
+        query.limits.matches = 100;
+        query.limits.line_bytes = 50;
+        query.limits.file_bytes = (1 << 20) + 10;
+        let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
+        assert_eq!(events.len(), 100);
+        assert_eq!(summary.truncation, Some(Truncation::Matches));
+        assert_eq!(summary.resume_after, Some(path("a")));
+        query.after = summary.resume_after;
+        let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
+        assert_eq!(paths(&events), ["b", "c"]);
+        assert_eq!(lines(&events)[1].2, "x".repeat(50));
+        assert_eq!(summary.truncation, None);
+        query.limits.file_bytes = 1 << 20;
+        let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
+        assert_eq!(paths(&events), ["b"]);
+        assert_eq!(summary.too_large, 1);
+        query.limits.time = Duration::ZERO;
+        let (events, summary) = search(&fixture.files, query).await.unwrap();
+        assert_eq!(events, []);
+        assert_eq!(summary.truncation, Some(Truncation::Time));
+        assert_eq!(summary.resume_after, Some(path("a")));
+    })
+    .await;
+}
+
+/// Proves H47: patterns that cannot be used, or would take too much, are typed errors.
+#[tokio::test]
+async fn h47_bad_patterns_are_typed_errors() {
+    each_resolution(|fixture| async move {
+        for query in [
+            glob("["),
+            glob(""),
+            grep("("),
+            grep("(a{1000}){1000}"),
+            grep("a\nb"),
+            grep(&"x".repeat(1 << 17)),
+        ] {
+            let Err(error) = search(&fixture.files, query.clone()).await else {
+                panic!("{query:?} was accepted");
+            };
+            assert!(
+                matches!(error, FileSystemError::InvalidPattern { .. }),
+                "{error}"
+            );
+        }
+        for (folder, is_missing) in [("none", true), ("file", false)] {
+            fixture.put("file", "x");
+            let mut query = glob("*");
+            query.folder = path(folder);
+            let error = search(&fixture.files, query).await.unwrap_err();
+            match error {
+                FileSystemError::NotFound { .. } => assert!(is_missing),
+                FileSystemError::NotADirectory { .. } => assert!(!is_missing),
+                other => panic!("{other}"),
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ignore_files_are_honoured_as_git_does() {
+    each_resolution(|fixture| async move {
+        fixture.put(".gitignore", "*.tmp\n!keep.tmp\n/top\nbuild/\n# comment\n");
+        fixture.put("sub/.gitignore", "!again.tmp\nlocal\n");
+        fixture.put("sub/.ignore", "private\n");
+        for name in [
+            "a.tmp",
+            "keep.tmp",
+            "top",
+            "sub/top",
+            "build/x",
+            "sub/build/x",
+            "sub/again.tmp",
+            "sub/local",
+            "local",
+            "sub/private",
+            "private",
+            "plain",
+        ] {
+            fixture.put(name, "needle");
+        }
+        let (events, _) = search(&fixture.files, grep("needle")).await.unwrap();
+        let expected = [
+            "keep.tmp",
+            "local",
+            "plain",
+            "private",
+            "sub/again.tmp",
+            "sub/top",
+        ];
+        assert_eq!(paths(&events), expected);
+        // A search below knows the rules from above.
+        let mut query = grep("needle");
+        query.folder = path("sub");
+        let (events, _) = search(&fixture.files, query.clone()).await.unwrap();
+        assert_eq!(paths(&events), ["sub/again.tmp", "sub/top"]);
+        query.honour_ignores = false;
+        let (events, _) = search(&fixture.files, query).await.unwrap();
+        let expected = [
+            "sub/again.tmp",
+            "sub/build/x",
+            "sub/local",
+            "sub/private",
+            "sub/top",
+        ];
+        assert_eq!(paths(&events), expected);
+    })
+    .await;
+}
+
+/// An ignore file that is a link, or lies above the tree, is not read.
+#[tokio::test]
+async fn h10_ignore_files_from_outside_have_no_effect() {
+    each_resolution(|fixture| async move {
+        std::fs::write(fixture.temp.path().join(".gitignore"), "*\n").unwrap();
+        fixture.link("../../.gitignore", "a/.gitignore");
+        fixture.put("a/file", "x");
+        let (events, _) = search(&fixture.files, glob("*")).await.unwrap();
+        assert_eq!(paths(&events), ["a/file"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn greps_show_context_and_span_lines() {
+    each_resolution(|fixture| async move {
+        fixture.put("f", "1\n2\nfn a(\n  b)\n5\n6\r\n7 a+b\n");
+        let mut query = GrepQuery::new(r"fn a\([^)]*\)");
+        query.multiline = true;
+        query.context = 1;
+        let query = SearchQuery::new(SearchTarget::Grep(query));
+        let (events, _) = search(&fixture.files, query).await.unwrap();
+        let line =
+            |number, text: &str, is_match| ("f".to_owned(), number, text.to_owned(), is_match);
+        assert_eq!(
+            lines(&events),
+            [
+                line(2, "2", false),
+                line(3, "fn a(", true),
+                line(4, "  b)", true),
+                line(5, "5", false)
+            ]
+        );
+        let mut query = GrepQuery::new("A+B");
+        query.fixed = true;
+        query.ignore_case = true;
+        query.context = 1;
+        query.globs = vec!["*.none".to_owned(), "f".to_owned()];
+        let query = SearchQuery::new(SearchTarget::Grep(query));
+        let (events, _) = search(&fixture.files, query).await.unwrap();
+        assert_eq!(
+            lines(&events),
+            [line(6, "6", false), line(7, "7 a+b", true)]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refused_paths_are_neither_shown_nor_opened() {
+    each_resolution(|fixture| async move {
+        fixture.put("open/file", "needle");
+        fixture.put("closed/file", "needle");
+        fixture.put("open/secret", "needle");
+        // Would be reported as special if it were opened, and block without care.
+        let query = grep("needle").also_filter(std::sync::Arc::new(|path, is_folder| {
+            assert!(
+                !path.relative().starts_with("closed/"),
+                "entered a refused folder"
+            );
+            !(is_folder && path.relative() == "closed") && path.file_name() != Some("secret")
+        }));
+        let (events, summary) = search(&fixture.files, query).await.unwrap();
+        assert_eq!(paths(&events), ["open/file"]);
+        assert_eq!(summary.files, 1);
+    })
+    .await;
+}
+
+/// A dropped search stops: it does not go through the rest of the tree.
+#[tokio::test(flavor = "multi_thread")]
+async fn h55_a_dropped_search_stops() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let fixture = Fixture::new(everruns_fs::disk::Resolution::Kernel);
+    for n in 0..2_000 {
+        fixture.put(&format!("f{n}"), "x");
+    }
+    let seen = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&seen);
+    // Nothing matches, so that the search never notices by a result that nobody listens.
+    let query = grep("needle").also_filter(Arc::new(move |_, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(1));
+        true
+    }));
+    drop(fixture.files.search(query).await.unwrap());
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let stopped_at = seen.load(Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(seen.load(Ordering::Relaxed), stopped_at);
+    assert!(stopped_at < 2_000);
+}

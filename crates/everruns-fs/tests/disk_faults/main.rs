@@ -1,0 +1,8 @@
+//! The disk file system stopped, failed and killed between the steps of a write.
+//!
+//! The armed steps are the process's, so these tests are apart from others and run one at a time.
+
+mod steps;
+#[expect(dead_code, reason = "the other tests of the disk use the rest")]
+#[path = "../disk/support.rs"]
+mod support;

@@ -1,0 +1,243 @@
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use everruns_core::failpoint;
+use everruns_core::file_system::{
+    ContentVersion, FileSystemError, Precondition, SessionFileSystem as _,
+    SessionFileSystemExt as _,
+};
+use everruns_fs::disk::Resolution;
+
+use crate::support::{Fixture, open, path, snapshot};
+
+/// Every step of a write, and whether the new bytes are in place when it is reached.
+const STEPS: [(&str, bool); 9] = [
+    ("fs.write.after-check", false),
+    ("fs.write.after-note", false),
+    ("fs.write.after-temp", false),
+    ("fs.write.after-bytes", false),
+    ("fs.write.after-flush", false),
+    ("fs.write.before-exchange", false),
+    ("fs.write.after-exchange", true),
+    ("fs.write.after-rename", true),
+    ("fs.write.after-folder-flush", true),
+];
+
+/// Names the fixture's folder and the step to a child process of a test.
+const CHILD: &str = "EVERRUNS_TEST_CRASH";
+const STEP: &str = "EVERRUNS_TEST_STEP";
+
+/// Held by each test that arms a step.
+static ARMED: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+fn replace_old() -> Precondition {
+    Precondition::Matches(ContentVersion::of(b"old"))
+}
+
+/// Proves H66 for files: a writer that is killed at any step leaves the old or the new bytes, and whoever opens
+/// the tree next finds no temporary file.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test runs itself as a process that is killed"
+)]
+fn h66_a_killed_writer_leaves_the_old_or_the_new_file() {
+    for (step, is_new) in STEPS {
+        let fixture = Fixture::new(Resolution::Kernel);
+        fixture.put("a/b/file", "old");
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "steps::child_process_that_is_killed"])
+            .env(CHILD, fixture.temp.path())
+            .env(STEP, step)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(!status.success(), "{step} was not reached");
+        let expected: &[u8] = if is_new { b"new" } else { b"old" };
+        assert_eq!(fixture.bytes("a/b/file"), expected, "{step}");
+        drop(open(fixture.temp.path(), Resolution::Walk));
+        fixture.assert_no_leftovers();
+        assert_eq!(snapshot(&fixture.root).len(), 1, "{step}");
+    }
+}
+
+/// The other process of the test above; on its own it has nothing to do.
+#[tokio::test]
+async fn child_process_that_is_killed() {
+    let (Some(folder), Some(step)) = (std::env::var_os(CHILD), std::env::var(STEP).ok()) else {
+        return;
+    };
+    failpoint::arm(step, || std::process::abort());
+    open(folder.as_ref(), Resolution::Kernel)
+        .write(&path("a/b/file"), "new".into(), replace_old())
+        .await
+        .unwrap();
+}
+
+/// A write that fails at any step before the rename changes nothing, and the next one works.
+#[tokio::test]
+async fn h74_a_failed_step_keeps_the_old_content() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.put("file", "old");
+    for (step, is_new) in STEPS {
+        failpoint::arm(step, || false);
+        let error = fixture
+            .files
+            .write(&path("file"), "new".into(), replace_old())
+            .await
+            .unwrap_err();
+        failpoint::disarm_all();
+        assert!(
+            matches!(error, FileSystemError::Io { .. }),
+            "{step}: {error}"
+        );
+        let expected: &[u8] = if is_new { b"new" } else { b"old" };
+        assert_eq!(fixture.bytes("file"), expected, "{step}");
+        fixture.assert_no_leftovers();
+        fixture.files.write_all("file", "old").await.unwrap();
+    }
+}
+
+/// Another process that was killed under the same lock is cleaned up after by the next writer.
+#[tokio::test]
+async fn the_next_writer_removes_what_was_left_behind() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.files.write_all("a/file", "old").await.unwrap();
+    let left = ".everruns-tmp-00000000000000000000000000000000";
+    fixture.put(&format!("a/{left}"), "half");
+    let locks = fixture.temp.path().join("locks");
+    let notes: Vec<_> = std::fs::read_dir(&locks).unwrap().collect();
+    assert_eq!(notes.len(), 1, "one path has been written");
+    let note = notes.into_iter().next().unwrap().unwrap().path();
+    std::fs::write(&note, format!("a/{left}")).unwrap();
+    fixture.files.write_all("a/file", "new").await.unwrap();
+    fixture.assert_no_leftovers();
+    assert_eq!(std::fs::read(&note).unwrap(), b"");
+    // A note is no licence to remove anything else.
+    for forged in [
+        "a/file",
+        "../head-evil/secret",
+        "a/../../head-evil/secret",
+        "/etc/hostname",
+    ] {
+        std::fs::write(&note, forged).unwrap();
+        fixture.files.write_all("a/file", "newer").await.unwrap();
+        assert_eq!(fixture.bytes("a/file"), b"newer");
+        fixture.assert_outside_untouched();
+    }
+}
+
+/// Proves H51 in the last moment: an editor outside saves right before, or right after, the two files are
+/// exchanged. Its content stays.
+#[tokio::test]
+async fn h51_an_editor_that_saves_during_the_exchange_wins() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    let file = fixture.root.join("file");
+    let aside = fixture.root.join("aside");
+    for in_place in [true, false] {
+        fixture.put("file", "old");
+        let (target, new) = (file.clone(), aside.clone());
+        let done = AtomicBool::new(false);
+        failpoint::arm("fs.write.before-exchange", move || {
+            if !done.swap(true, Ordering::Relaxed) {
+                if in_place {
+                    std::fs::write(&target, "his").unwrap();
+                } else {
+                    std::fs::write(&new, "his").unwrap();
+                    std::fs::rename(&new, &target).unwrap();
+                }
+            }
+            true
+        });
+        let error = fixture
+            .files
+            .write(&path("file"), "mine".into(), replace_old())
+            .await
+            .unwrap_err();
+        failpoint::disarm_all();
+        let his = ContentVersion::of(b"his");
+        assert!(
+            matches!(error, FileSystemError::Conflict { current: Some(v), .. } if v == his),
+            "{error}"
+        );
+        assert_eq!(fixture.bytes("file"), b"his");
+        fixture.assert_no_leftovers();
+    }
+}
+
+/// Proves H51: two saves from outside, around the exchange. The newest stays.
+#[tokio::test]
+async fn h51_the_newest_of_two_saves_from_outside_stays() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.put("file", "old");
+    let file = fixture.root.join("file");
+    for (step, text) in [
+        ("fs.write.before-exchange", "first"),
+        ("fs.write.after-exchange", "second"),
+    ] {
+        let (target, aside) = (file.clone(), fixture.root.join("aside"));
+        failpoint::arm(step, move || {
+            std::fs::write(&aside, text).unwrap();
+            std::fs::rename(&aside, &target).unwrap();
+            true
+        });
+    }
+    let error = fixture
+        .files
+        .write(&path("file"), "mine".into(), replace_old())
+        .await
+        .unwrap_err();
+    failpoint::disarm_all();
+    assert!(matches!(error, FileSystemError::Conflict { .. }), "{error}");
+    assert_eq!(fixture.bytes("file"), b"second");
+    fixture.assert_no_leftovers();
+}
+
+/// Proves H51: a file that appears in the last moment is not replaced by a write that expects none.
+#[tokio::test]
+async fn h51_a_file_that_appears_meanwhile_is_kept() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    let file = fixture.root.join("file");
+    failpoint::arm("fs.write.after-flush", move || {
+        std::fs::write(&file, "his").unwrap();
+        true
+    });
+    let error = fixture
+        .files
+        .write(&path("file"), "mine".into(), Precondition::Absent)
+        .await
+        .unwrap_err();
+    failpoint::disarm_all();
+    let his = ContentVersion::of(b"his");
+    assert!(
+        matches!(error, FileSystemError::Conflict { current: Some(v), .. } if v == his),
+        "{error}"
+    );
+    assert_eq!(fixture.bytes("file"), b"his");
+    fixture.assert_no_leftovers();
+}
+
+/// Proves H55: a write that nobody waits for leaves the old or the new content and no lock.
+#[tokio::test(flavor = "multi_thread")]
+async fn h55_a_dropped_write_leaves_a_whole_file_and_no_lock() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.put("file", "old");
+    for _ in 0..50 {
+        let target = path("file");
+        let write = fixture
+            .files
+            .write(&target, "new".into(), Precondition::Any);
+        drop(tokio::time::timeout(std::time::Duration::from_micros(50), write).await);
+        let bytes = fixture.files.read_all("file").await.unwrap();
+        assert!(bytes == "old" || bytes == "new", "{bytes:?}");
+        fixture.files.write_all("file", "old").await.unwrap();
+    }
+    fixture.assert_no_leftovers();
+}
