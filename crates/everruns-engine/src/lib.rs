@@ -7,10 +7,9 @@
 //! | [`session`] | [`Session`]: one conversation on one head |
 //! | [`tool_api`] | [`Tool`]: what a model may call |
 //! | [`store`] | [`InMemorySessionStore`]: sessions that end with the process |
-#![cfg_attr(
-    feature = "tools",
-    doc = "| [`tools`] | the file tools, added to every agent |"
-)]
+//!
+//! With the feature `tools`, every agent has the file tools: `read_file`, `write_file`, `edit_file`, `list_directory`,
+//! `find_files`, `grep`, `move_file` and `delete_file`.
 //!
 //! The crate knows no vendor: models come as a `ModelProvider`, heads from a `WorkspaceBackend`, and records go
 //! to a `SessionStore`. Nothing executes for a session before its binding is durable, and nothing is deleted by
@@ -22,7 +21,7 @@ pub mod session;
 pub mod store;
 pub mod tool_api;
 #[cfg(feature = "tools")]
-pub mod tools;
+mod tools;
 mod turn;
 
 pub use agent::{Agent, AgentBuilder, BuildError};

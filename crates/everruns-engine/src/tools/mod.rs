@@ -1,4 +1,23 @@
 //! The file tools, added to every agent.
+//!
+//! They see paths of the portable namespace and text; the stack below them knows only bytes. A tool that changes an
+//! existing file presents the version that the session last read, so that nothing is overwritten unseen.
+
+mod arguments;
+mod delete_file;
+mod edit;
+mod edit_file;
+mod errors;
+mod find_files;
+mod grep;
+mod list_directory;
+mod move_file;
+mod nearest;
+mod read_file;
+mod search;
+mod stale;
+mod text;
+mod write_file;
 
 use std::sync::Arc;
 
@@ -6,5 +25,14 @@ use crate::tool_api::Tool;
 
 /// All file tools.
 pub(crate) fn file_tools() -> Vec<Arc<dyn Tool>> {
-    Vec::new()
+    vec![
+        Arc::new(read_file::ReadFile),
+        Arc::new(write_file::WriteFile),
+        Arc::new(edit_file::EditFile),
+        Arc::new(list_directory::ListDirectory),
+        Arc::new(find_files::FindFiles),
+        Arc::new(grep::Grep),
+        Arc::new(move_file::MoveFile),
+        Arc::new(delete_file::DeleteFile),
+    ]
 }

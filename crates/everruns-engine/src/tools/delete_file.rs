@@ -1,0 +1,56 @@
+use async_trait::async_trait;
+use everruns_core::file_system::{FileKind, Precondition, Removal};
+use everruns_core::model::ToolSpec;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{arguments, errors, stale};
+use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
+
+/// Deletes a file or folder.
+#[derive(Debug)]
+pub(super) struct DeleteFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file, link or empty folder.
+    path: String,
+    /// Deletes a folder with all that is in it.
+    #[serde(default)]
+    recursive: bool,
+}
+
+#[async_trait]
+impl Tool for DeleteFile {
+    fn spec(&self) -> ToolSpec {
+        arguments::spec::<Arguments>(
+            "delete_file",
+            "Deletes a file, a link (not what it leads to) or a folder.",
+        )
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        let wanted: Arguments = arguments::parse(arguments)?;
+        let path = arguments::path(&wanted.path)?;
+        let files = context.file_system();
+        let kind = files.stat(&path).await.map_err(errors::explain)?.kind;
+        // What the session has read must still be what is deleted; what it never read holds nothing it could miss.
+        let precondition = match context.seen().get(&path) {
+            Some(seen) if kind == FileKind::File => Precondition::Matches(seen.version),
+            _ => Precondition::Any,
+        };
+        let removal = if wanted.recursive && kind == FileKind::Directory {
+            Removal::Recursive
+        } else {
+            Removal::Entry
+        };
+        files
+            .remove(&path, removal, precondition)
+            .await
+            .map_err(stale::explain)?;
+        context.seen().forget(&path);
+        Ok(format!("Deleted {path}.").into())
+    }
+}

@@ -1,0 +1,60 @@
+use async_trait::async_trait;
+use everruns_core::file_system::{SearchQuery, SearchTarget};
+use everruns_core::model::ToolSpec;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{arguments, search};
+use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
+
+/// Finds files by their names.
+#[derive(Debug)]
+pub(super) struct FindFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A glob such as `*.rs`, which matches names at any depth, or `src/**/*.rs`, which matches paths.
+    pattern: String,
+    /// The folder to look in; /workspace when left out.
+    #[serde(default)]
+    folder: Option<String>,
+    /// Also finds what .gitignore names.
+    #[serde(default)]
+    include_ignored: bool,
+    /// Also finds what starts with a dot.
+    #[serde(default)]
+    include_hidden: bool,
+    /// Goes on after this path of a search before.
+    #[serde(default)]
+    after: Option<String>,
+}
+
+#[async_trait]
+impl Tool for FindFiles {
+    fn spec(&self) -> ToolSpec {
+        arguments::spec::<Arguments>(
+            "find_files",
+            "Finds files whose path matches a glob, at any depth of a folder, sorted by path.",
+        )
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        let wanted: Arguments = arguments::parse(arguments)?;
+        let mut query = SearchQuery::new(SearchTarget::Glob {
+            pattern: wanted.pattern,
+        });
+        query.folder = arguments::folder(wanted.folder.as_deref())?;
+        query.honour_ignores = !wanted.include_ignored;
+        query.hidden = wanted.include_hidden;
+        query.after = wanted.after.as_deref().map(arguments::path).transpose()?;
+        let nothing = "[no file matches; names that start with a dot and ignored files need `include_hidden` and \
+                       `include_ignored`]";
+        Ok(search::run(context, query, nothing).await?.into())
+    }
+}

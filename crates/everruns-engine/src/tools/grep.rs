@@ -1,0 +1,95 @@
+use async_trait::async_trait;
+use everruns_core::file_system::{GrepQuery, SearchLimits, SearchQuery, SearchTarget};
+use everruns_core::model::ToolSpec;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{arguments, search};
+use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
+
+/// Results shown at once.
+const MAX_MATCHES: usize = 300;
+/// Bytes shown at once.
+const MAX_BYTES: usize = 96 * 1024;
+/// Bytes of one line that are shown.
+const MAX_LINE_BYTES: usize = 500;
+/// Lines around a match that can be shown.
+const MAX_CONTEXT: usize = 20;
+
+/// Finds lines by a regular expression.
+#[derive(Debug)]
+pub(super) struct Grep;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A regular expression in the syntax of Rust's `regex` crate.
+    pattern: String,
+    /// Takes the pattern as a fixed text.
+    #[serde(default)]
+    fixed: bool,
+    /// Ignores case.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Lets a match span lines.
+    #[serde(default)]
+    multiline: bool,
+    /// The folder to search in; /workspace when left out.
+    #[serde(default)]
+    folder: Option<String>,
+    /// Only files that match one of these globs, such as `*.rs`.
+    #[serde(default)]
+    globs: Vec<String>,
+    /// How many lines before and after each match to show.
+    #[serde(default)]
+    context: usize,
+    /// Also searches what .gitignore names.
+    #[serde(default)]
+    include_ignored: bool,
+    /// Also searches what starts with a dot.
+    #[serde(default)]
+    include_hidden: bool,
+    /// Goes on after this file of a search before.
+    #[serde(default)]
+    after: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Grep {
+    fn spec(&self) -> ToolSpec {
+        arguments::spec::<Arguments>(
+            "grep",
+            "Finds lines that match a regular expression, in all text files of a folder. Shows path, line number and \
+             line; lines of context have - in the place of :.",
+        )
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        let wanted: Arguments = arguments::parse(arguments)?;
+        let mut lines = GrepQuery::new(wanted.pattern);
+        lines.fixed = wanted.fixed;
+        lines.ignore_case = wanted.ignore_case;
+        lines.multiline = wanted.multiline;
+        lines.globs = wanted.globs;
+        lines.context = wanted.context.min(MAX_CONTEXT);
+        let mut query = SearchQuery::new(SearchTarget::Grep(lines));
+        query.folder = arguments::folder(wanted.folder.as_deref())?;
+        query.honour_ignores = !wanted.include_ignored;
+        query.hidden = wanted.include_hidden;
+        query.after = wanted.after.as_deref().map(arguments::path).transpose()?;
+        query.limits = SearchLimits {
+            matches: MAX_MATCHES,
+            bytes: MAX_BYTES,
+            line_bytes: MAX_LINE_BYTES,
+            ..SearchLimits::default()
+        };
+        Ok(search::run(context, query, "[no line matches]")
+            .await?
+            .into())
+    }
+}
