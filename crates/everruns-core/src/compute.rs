@@ -103,6 +103,12 @@ pub enum ComputeError {
         /// The folder.
         path: WorkspacePath,
     },
+    /// The request sets a variable that it may not set. Nothing was run.
+    #[error("the variable `{}` may not be set for a command", name.escape_debug())]
+    VariableRefused {
+        /// The variable's name.
+        name: String,
+    },
     /// The process could not be started or watched.
     #[error("could not {step}: {source}")]
     Io {
