@@ -4,6 +4,9 @@
 //! |---|---|
 //! | [`conformance`] | the written contracts as checks that any implementation or wrapper can run |
 //! | [`check`] | how checks are run and reported |
+//! | [`doubles`] | file systems that refuse or fail, a clock and randomness that a test controls |
+//! | [`failpoints`] | armed steps, and tests that die in the middle and are looked at afterwards |
+//! | [`git`] | repositories made with the real `git`, and proofs that nothing of them changed |
 //!
 //! A suite runs each of its checks on a fresh subject, names the ones that failed, and goes on after a
 //! failure, a panic or a hang, so that one run tells all.
@@ -11,3 +14,6 @@
 #[macro_use]
 pub mod check;
 pub mod conformance;
+pub mod doubles;
+pub mod failpoints;
+pub mod git;

@@ -1,0 +1,11 @@
+//! Stand-ins whose behaviour a test controls.
+
+mod clock;
+mod entropy;
+mod faulty;
+mod refusing;
+
+pub use clock::ManualClock;
+pub use entropy::SeededEntropy;
+pub use faulty::{Fault, FaultyFileSystem, Moment};
+pub use refusing::RefusingFileSystem;

@@ -1,0 +1,318 @@
+//! The smallest store that keeps the contract, with one promise broken on demand.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use everruns_core::clock::Timestamp;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
+    NewSession, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery, SessionRecord,
+    SessionStore, StoreError,
+};
+use everruns_core::workspace::{WorkspaceBinding, WorkspaceHeadAccess};
+
+/// Which promise is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// None.
+    #[default]
+    None,
+    /// Any token may append.
+    NoFencing,
+    /// A repeated key is applied again.
+    ForgetsKeys,
+    /// An isolated head is bound to any number of sessions.
+    BindsTwice,
+    /// The expected place is not looked at.
+    IgnoresPlace,
+    /// A takeover keeps the old token.
+    ReusesTokens,
+    /// A session that is being executed is deleted.
+    DeletesLeased,
+    /// A prefix is looked for without regard to case.
+    IgnoresCase,
+}
+
+#[derive(Debug)]
+struct Kept {
+    record: SessionRecord,
+    events: Vec<SessionEvent>,
+    keys: BTreeMap<String, AppendReceipt>,
+    lease: Option<Lease>,
+    last_token: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ReferenceStore {
+    flaw: Flaw,
+    sessions: Mutex<BTreeMap<SessionId, Kept>>,
+}
+
+type Sessions<'a> = MutexGuard<'a, BTreeMap<SessionId, Kept>>;
+
+impl ReferenceStore {
+    pub(crate) fn with(flaw: Flaw) -> Self {
+        Self {
+            flaw,
+            ..Self::default()
+        }
+    }
+
+    fn lock(&self) -> Sessions<'_> {
+        self.sessions.lock().expect("no holder of the lock panics")
+    }
+}
+
+fn kept<'a>(sessions: &'a mut Sessions<'_>, id: &SessionId) -> Result<&'a mut Kept, StoreError> {
+    sessions.get_mut(id).ok_or_else(|| StoreError::NotFound {
+        session: id.clone(),
+    })
+}
+
+fn held(lease: &Lease) -> StoreError {
+    StoreError::LeaseHeld {
+        session: lease.session.clone(),
+        owner: lease.owner.clone(),
+        expires_at: lease.expires_at,
+    }
+}
+
+fn limit(limit: u32) -> usize {
+    usize::try_from(limit.max(1)).expect("a page is smaller than memory")
+}
+
+#[async_trait]
+impl SessionStore for ReferenceStore {
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {
+        let mut sessions = self.lock();
+        if sessions.contains_key(&session.id) {
+            return Err(StoreError::AlreadyExists {
+                session: session.id,
+            });
+        }
+        let record = SessionRecord {
+            id: session.id.clone(),
+            title: session.title,
+            agent: session.agent,
+            created_at: session.created_at,
+            updated_at: session.created_at,
+            last_sequence: Sequence::START,
+            binding: None,
+        };
+        let kept = Kept {
+            record: record.clone(),
+            events: Vec::new(),
+            keys: BTreeMap::new(),
+            lease: None,
+            last_token: 0,
+        };
+        sessions.insert(session.id, kept);
+        Ok(record)
+    }
+
+    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError> {
+        let mut sessions = self.lock();
+        if let Some(bound) = &kept(&mut sessions, session)?.record.binding {
+            if *bound == binding {
+                return Ok(());
+            }
+            return Err(StoreError::AlreadyBound {
+                session: session.clone(),
+                head: bound.head_id.clone(),
+            });
+        }
+        let same = |other: &WorkspaceBinding| {
+            other.head_id == binding.head_id && other.workspace_id == binding.workspace_id
+        };
+        let taken = sessions
+            .values()
+            .find(|kept| kept.record.binding.as_ref().is_some_and(same));
+        let isolated = binding.access == WorkspaceHeadAccess::Isolated;
+        if let Some(other) = taken.filter(|_| isolated && self.flaw != Flaw::BindsTwice) {
+            return Err(StoreError::HeadBound {
+                head: binding.head_id,
+                session: other.record.id.clone(),
+            });
+        }
+        kept(&mut sessions, session)?.record.binding = Some(binding);
+        Ok(())
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
+        Ok(kept(&mut self.lock(), session)?.record.clone())
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
+        let loose = self.flaw == Flaw::IgnoresCase;
+        let starts = |id: &str, prefix: &str| {
+            id.starts_with(prefix)
+                || (loose && id.to_lowercase().starts_with(&prefix.to_lowercase()))
+        };
+        let sessions = self.lock();
+        let mut all: Vec<_> = sessions.values().map(|kept| kept.record.clone()).collect();
+        all.sort_by(|a, b| (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id)));
+        let mut found: Vec<_> = all
+            .into_iter()
+            .skip_while(|record| {
+                query
+                    .after
+                    .as_ref()
+                    .is_some_and(|after| record.id != *after)
+            })
+            .skip(usize::from(query.after.is_some()))
+            .filter(|record| {
+                let workspace = record.binding.as_ref().map(|binding| &binding.workspace_id);
+                query
+                    .workspace
+                    .as_ref()
+                    .is_none_or(|wanted| workspace == Some(wanted))
+            })
+            .filter(|record| {
+                query
+                    .id_prefix
+                    .as_ref()
+                    .is_none_or(|prefix| starts(record.id.as_str(), prefix))
+            })
+            .collect();
+        let more = found.len() > limit(query.limit);
+        found.truncate(limit(query.limit));
+        let next = found
+            .last()
+            .filter(|_| more)
+            .map(|record| record.id.clone());
+        Ok(SessionPage {
+            sessions: found,
+            next,
+        })
+    }
+
+    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
+        kept(&mut self.lock(), session)?.record.title = Some(title.to_owned());
+        Ok(())
+    }
+
+    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
+        let (session, presented) = (request.session.clone(), request.token);
+        let mut sessions = self.lock();
+        let kept = kept(&mut sessions, &session)?;
+        let known = kept.keys.get(&request.idempotency_key);
+        if let Some(receipt) = known.filter(|_| self.flaw != Flaw::ForgetsKeys) {
+            return Ok(AppendReceipt {
+                replayed: true,
+                ..*receipt
+            });
+        }
+        let present = kept.lease.as_ref().map(|lease| lease.token);
+        if present != Some(presented) && self.flaw != Flaw::NoFencing {
+            return Err(StoreError::Fenced { session, presented });
+        }
+        let actual = kept.record.last_sequence;
+        let loose = matches!(self.flaw, Flaw::IgnoresPlace | Flaw::ForgetsKeys);
+        if actual != request.expected && !loose {
+            let expected = request.expected;
+            return Err(StoreError::SequenceConflict {
+                session,
+                expected,
+                actual,
+            });
+        }
+        let first = actual.next();
+        for payload in request.events {
+            let sequence = kept.record.last_sequence.next();
+            kept.events.push(SessionEvent {
+                sequence,
+                at: request.at,
+                payload,
+            });
+            kept.record.last_sequence = sequence;
+        }
+        kept.record.updated_at = request.at;
+        let receipt = AppendReceipt {
+            first,
+            last: kept.record.last_sequence,
+            replayed: false,
+        };
+        kept.keys.insert(request.idempotency_key, receipt);
+        Ok(receipt)
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        query: EventQuery,
+    ) -> Result<EventPage, StoreError> {
+        let mut sessions = self.lock();
+        let all = kept(&mut sessions, session)?.events.iter().cloned();
+        let mut events: Vec<_> = match query.direction {
+            PageDirection::Forward => {
+                let from = query.from.unwrap_or_default();
+                all.filter(|event| event.sequence > from).collect()
+            }
+            PageDirection::Backward => {
+                let before =
+                    |event: &SessionEvent| query.from.is_none_or(|from| event.sequence < from);
+                all.rev().filter(before).collect()
+            }
+        };
+        let more = events.len() > limit(query.limit);
+        events.truncate(limit(query.limit));
+        let next = events.last().filter(|_| more).map(|event| event.sequence);
+        Ok(EventPage { events, next })
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        let mut sessions = self.lock();
+        let kept = kept(&mut sessions, session)?;
+        let running = kept.lease.as_ref().filter(|lease| lease.expires_at > now);
+        let renewed = running.is_some_and(|lease| lease.owner == *owner);
+        if let Some(lease) = running.filter(|_| !renewed) {
+            return Err(held(lease));
+        }
+        if !renewed && (self.flaw != Flaw::ReusesTokens || kept.last_token == 0) {
+            kept.last_token += 1;
+        }
+        let lease = Lease {
+            session: session.clone(),
+            owner: owner.clone(),
+            token: FencingToken(kept.last_token),
+            expires_at: now.plus(duration),
+        };
+        kept.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
+    async fn release_lease(
+        &self,
+        session: &SessionId,
+        token: FencingToken,
+    ) -> Result<(), StoreError> {
+        if let Some(kept) = self.lock().get_mut(session) {
+            kept.lease.take_if(|lease| lease.token == token);
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+        let mut sessions = self.lock();
+        let lease = kept(&mut sessions, session)?.lease.as_ref();
+        let running = lease.filter(|lease| lease.expires_at > now);
+        if let Some(lease) = running.filter(|_| self.flaw != Flaw::DeletesLeased) {
+            return Err(held(lease));
+        }
+        sessions.remove(session);
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+use std::sync::Arc;
+
+use everruns_testkit::check::Selection;
+use everruns_testkit::conformance::session_store::{self, Subject};
+
+use crate::reference_store::{Flaw, ReferenceStore};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reference_passes() {
+    session_store::check(|| async { Subject::new(Arc::new(ReferenceStore::default())) }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_flaw_is_caught_by_its_check() {
+    for (flaw, check) in [
+        (Flaw::NoFencing, "leases::the_old_holder_is_fenced"),
+        (Flaw::ForgetsKeys, "appending::a_repeated_key_is_answered"),
+        (
+            Flaw::BindsTwice,
+            "binding::an_isolated_head_serves_one_session",
+        ),
+        (Flaw::BindsTwice, "concurrency::one_bind_wins"),
+        (Flaw::IgnoresPlace, "appending::a_stale_place_is_refused"),
+        (Flaw::IgnoresPlace, "concurrency::one_appender_wins"),
+        (Flaw::ReusesTokens, "leases::expiry_allows_a_takeover"),
+        (Flaw::DeletesLeased, "deleting::refused_while_leased"),
+        (Flaw::IgnoresCase, "listing::prefixes_are_literal"),
+    ] {
+        let report = session_store::report(Selection::all().only(check), || async {
+            Subject::new(Arc::new(ReferenceStore::with(flaw)))
+        })
+        .await;
+        assert!(
+            report.has_failed(check),
+            "{flaw:?} is not caught by {check}: {report}"
+        );
+    }
+}
