@@ -325,7 +325,7 @@ impl SessionFileSystem for MemoryFileSystem {
         let is_folder = moving.kind() == FileKind::Directory;
         if is_folder && to != from && to.starts_with(from) {
             return Err(FileSystemError::InvalidOperation {
-                path: from.clone(),
+                path: to.clone(),
                 reason: "a folder cannot be moved into itself",
             });
         }

@@ -165,7 +165,8 @@ impl End<'_> {
         while let Some((from, to, stat)) = open.pop() {
             match stat.kind {
                 FileKind::Directory => {
-                    open.extend(self.entries(&from, &to).await?);
+                    // The last one in is looked at first, so this goes by name.
+                    open.extend(self.entries(&from, &to).await?.into_iter().rev());
                     plan.folders.push((from, to));
                 }
                 FileKind::File if !stat.executable => plan.files.push((from, to)),

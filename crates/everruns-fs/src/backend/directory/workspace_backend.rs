@@ -91,16 +91,15 @@ fn state_folder(state: &Path, place: &Place) -> Result<PathBuf, WorkspaceError> 
                 reason: format!("it lies in {}, whose files it would be among", place.text),
             })
     };
-    if let Some(error) = inside(&absolute) {
+    // Nothing may be made before it is known where the links on the way lead.
+    let nearest = absolute.ancestors().find(|path| path.exists());
+    let found = nearest.map(Place::find).transpose()?;
+    let led_inside = found.as_ref().and_then(|found| inside(&found.path));
+    if let Some(error) = inside(&absolute).or(led_inside) {
         return Err(error);
     }
     std::fs::create_dir_all(&absolute).map_err(failed)?;
-    // A link may lead into the directory all the same.
-    let found = Place::find(&absolute)?;
-    match inside(&found.path) {
-        Some(error) => Err(error),
-        None => Ok(found.path),
-    }
+    Ok(Place::find(&absolute)?.path)
 }
 
 impl Shared {
