@@ -1,1 +1,62 @@
-fn main(){}
+//! The `everruns` command: agents in isolated, durable, resumable heads of your own repositories.
+
+mod agents;
+mod args;
+mod commands;
+mod demo;
+mod failure;
+mod hints;
+mod output;
+mod progress;
+mod provider;
+mod repository;
+mod state;
+mod times;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tracing_subscriber::EnvFilter;
+
+use args::{Cli, Command};
+use failure::Failure;
+use output::{Output, note};
+use state::StateFolder;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            EnvFilter::try_from_env("EVERRUNS_LOG").unwrap_or_else(|_| EnvFilter::new("off")),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let output = Output { json: cli.json };
+    match dispatch(cli, output).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if output.json {
+                note(&failure.to_json().to_string());
+            } else {
+                note(&format!("error: {failure}"));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn dispatch(cli: Cli, output: Output) -> Result<(), Failure> {
+    if let Command::Demo(args) = cli.command {
+        return demo::run(args).await;
+    }
+    let state = StateFolder::choose(cli.state)?;
+    match cli.command {
+        Command::Demo(_) => Ok(()),
+        Command::DemoChild(args) => demo::child(&state, args).await,
+        Command::Run(args) => commands::run::run(&state, output, args).await,
+        Command::Resume(args) => commands::resume::run(&state, output, args).await,
+        Command::Session(command) => commands::session::run(&state, output, command).await,
+        Command::Head(command) => commands::head::run(&state, output, command).await,
+    }
+}

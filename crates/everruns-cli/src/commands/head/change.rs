@@ -1,0 +1,132 @@
+//! Keeping, archiving, destroying and reopening heads. Each says what is kept, and where.
+
+use std::fmt::Write as _;
+
+use everruns::DestroyReceipt;
+
+use super::text::short;
+use crate::args::HeadRef;
+use crate::failure::Failure;
+use crate::hints::quoted;
+use crate::output::{Output, shown};
+use crate::repository::{find, open, open_head};
+use crate::state::StateFolder;
+
+pub(super) async fn checkpoint(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+    label: Option<&str>,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let checkpoint = match label {
+        Some(label) => head.checkpoint_labelled(label).await?,
+        None => head.checkpoint().await?,
+    };
+    output.show(&checkpoint, || {
+        let mut text = if checkpoint.uncommitted {
+            format!(
+                "kept the present state as {}\n",
+                short(&checkpoint.revision)
+            )
+        } else {
+            format!(
+                "nothing is uncommitted: the state is commit {}\n",
+                short(&checkpoint.revision)
+            )
+        };
+        for entry in &checkpoint.uncaptured {
+            let _ = writeln!(
+                text,
+                "not kept: {} ({})",
+                shown(&entry.path),
+                shown(&entry.reason)
+            );
+        }
+        text
+    })
+}
+
+pub(super) async fn archive(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let receipt = head.archive().await?;
+    output.show(&receipt, || {
+        let mut text = format!(
+            "archived {} ({}); everything is kept\n",
+            shown(head.name()),
+            head.id()
+        );
+        if let Some(branch) = &receipt.branch {
+            let _ = writeln!(text, "  branch    {}", shown(branch));
+        }
+        if let Some(location) = &receipt.location {
+            let _ = writeln!(text, "  files in  {}", shown(location));
+        }
+        let _ = writeln!(
+            text,
+            "`everruns head reopen {}` makes it usable again",
+            quoted(head.name())
+        );
+        text
+    })
+}
+
+pub(super) async fn destroy(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let receipt = head.destroy().await?;
+    output.show(&receipt, || {
+        format!(
+            "destroyed {}\n{}",
+            shown(head.name()),
+            receipt_text(&receipt)
+        )
+    })
+}
+
+/// What a destroyed head left, and how to get at it with plain Git.
+fn receipt_text(receipt: &DestroyReceipt) -> String {
+    let mut text = String::new();
+    if let Some(removed) = &receipt.removed {
+        let _ = writeln!(text, "  removed   {}", shown(removed));
+    }
+    if let Some(branch) = &receipt.kept_branch {
+        let _ = writeln!(text, "  kept      branch {}", shown(branch));
+    }
+    match &receipt.kept_ref {
+        Some(kept) => {
+            let _ = writeln!(text, "  kept      uncommitted work in {}", shown(kept));
+            let _ = writeln!(
+                text,
+                "`git diff {0}^ {0}` shows it; `git switch --create NAME {0}` takes it up",
+                quoted(kept)
+            );
+        }
+        None => text.push_str("  nothing was uncommitted\n"),
+    }
+    text
+}
+
+pub(super) async fn reopen(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+) -> Result<(), Failure> {
+    let workspace = open(state, &which.repo).await?;
+    let found = find(&workspace, &which.head).await?;
+    workspace
+        .backend()
+        .unarchive_head(workspace.id(), &found.id)
+        .await?;
+    let head = workspace.open_head(&found.id).await?;
+    output.show(head.descriptor(), || {
+        format!("{} ({}) can be used", shown(head.name()), head.id())
+    })
+}

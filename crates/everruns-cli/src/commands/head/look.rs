@@ -1,0 +1,89 @@
+//! Looking at heads; nothing changes.
+
+use std::path::Path;
+
+use everruns::WorkspaceHeadState;
+use serde_json::json;
+
+use super::text::{diff_stat, diff_text, list_line, short, status_text};
+use crate::args::HeadRef;
+use crate::failure::Failure;
+use crate::output::{Output, shown};
+use crate::repository::{open, open_head};
+use crate::state::StateFolder;
+use crate::times;
+
+pub(super) async fn list(
+    state: &StateFolder,
+    output: Output,
+    repo: &Path,
+    all: bool,
+) -> Result<(), Failure> {
+    let workspace = open(state, repo).await?;
+    let mut heads = workspace.heads().await?;
+    heads.retain(|head| all || head.state != WorkspaceHeadState::Destroyed);
+    output.show(
+        &json!({"workspace": workspace.descriptor(), "heads": heads}),
+        || {
+            if heads.is_empty() {
+                return format!(
+                    "{} has no heads; `everruns head create NAME` makes one",
+                    shown(workspace.name())
+                );
+            }
+            heads.iter().map(|head| list_line(head) + "\n").collect()
+        },
+    )
+}
+
+pub(super) async fn status(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let status = head.status().await?;
+    output.show(&status, || status_text(&status))
+}
+
+pub(super) async fn diff(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+    stat: bool,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let diff = head.diff().await?;
+    output.show(&diff, || {
+        if stat {
+            diff_stat(&diff)
+        } else {
+            diff_text(&diff)
+        }
+    })
+}
+
+pub(super) async fn checkpoints(
+    state: &StateFolder,
+    output: Output,
+    which: &HeadRef,
+) -> Result<(), Failure> {
+    let (_, head) = open_head(state, which).await?;
+    let kept = head.checkpoints().await?;
+    output.show(&kept, || {
+        if kept.is_empty() {
+            return "no checkpoints are kept".to_owned();
+        }
+        kept.iter()
+            .map(|checkpoint| {
+                let label = checkpoint.label.as_deref().map(shown).unwrap_or_default();
+                let time = times::shown(checkpoint.created_at);
+                format!(
+                    "{:4} {} {time} {label}\n",
+                    checkpoint.number,
+                    short(&checkpoint.revision)
+                )
+            })
+            .collect()
+    })
+}

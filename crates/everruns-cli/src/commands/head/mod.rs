@@ -1,0 +1,42 @@
+//! `everruns head …`
+
+mod change;
+mod look;
+mod make;
+mod text;
+
+use crate::args::HeadCommand;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::state::StateFolder;
+
+pub(crate) use text::{diff_stat, diff_text};
+
+pub(crate) async fn run(
+    state: &StateFolder,
+    output: Output,
+    command: HeadCommand,
+) -> Result<(), Failure> {
+    match command {
+        HeadCommand::List { repo, all } => look::list(state, output, &repo, all).await,
+        HeadCommand::Create {
+            name,
+            repo,
+            from,
+            shared,
+        } => make::create(state, output, &repo, name, from, shared).await,
+        HeadCommand::Fork { head, name } => make::fork(state, output, &head, name).await,
+        HeadCommand::Status(head) => look::status(state, output, &head).await,
+        HeadCommand::Diff { head, stat } => look::diff(state, output, &head, stat).await,
+        HeadCommand::Checkpoint { head, label, list } => {
+            if list {
+                look::checkpoints(state, output, &head).await
+            } else {
+                change::checkpoint(state, output, &head, label.as_deref()).await
+            }
+        }
+        HeadCommand::Archive(head) => change::archive(state, output, &head).await,
+        HeadCommand::Destroy(head) => change::destroy(state, output, &head).await,
+        HeadCommand::Reopen(head) => change::reopen(state, output, &head).await,
+    }
+}

@@ -1,0 +1,6 @@
+//! One module a command.
+
+pub(crate) mod head;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod session;

@@ -1,0 +1,144 @@
+//! What to do next, for each error that a person can do something about.
+
+use everruns::session::StoreError;
+use everruns::{ResumeError, SessionEnvironmentError, SessionError, WorkspaceError};
+
+use crate::failure::Failure;
+
+impl From<WorkspaceError> for Failure {
+    fn from(error: WorkspaceError) -> Self {
+        let failure = Self::of(&error);
+        match workspace_hint(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn workspace_hint(error: &WorkspaceError) -> Option<String> {
+    Some(match error {
+        WorkspaceError::NotARepository { .. } | WorkspaceError::NotFound { .. } => {
+            "name a folder in a Git repository with `--repo DIR`".to_owned()
+        }
+        WorkspaceError::UnknownRevision { .. } => {
+            "`git branch --all` and `git log --oneline` show what there is; name it with `--from REV`".to_owned()
+        }
+        WorkspaceError::EmptyRepository { .. } => {
+            "make a first commit: `git commit --allow-empty -m \"first\"`".to_owned()
+        }
+        WorkspaceError::NameTaken { name, .. } => format!(
+            "look at it with `everruns head status {}`, or choose another name with `--head NAME`",
+            quoted(name)
+        ),
+        WorkspaceError::HeadArchived { head } => {
+            format!("everything is kept; `everruns head reopen {head}` makes it usable again")
+        }
+        WorkspaceError::HeadDestroyed { kept: Some(kept), .. } => {
+            format!("`git switch --create my-branch {kept}` in the repository brings its work back")
+        }
+        WorkspaceError::HeadDestroyed { .. } => {
+            "`git branch --list 'everruns/*'` shows the branches that are kept".to_owned()
+        }
+        WorkspaceError::HeadUnavailable { .. } => {
+            "nothing was changed; its branch and checkpoints are in the repository: \
+             `git for-each-ref refs/heads/everruns refs/everruns`"
+                .to_owned()
+        }
+        WorkspaceError::HeadClaimed { session, .. } => format!(
+            "go on with that session: `everruns resume {session}`; or fork the head: `everruns head fork`"
+        ),
+        WorkspaceError::HeadNotFound { .. } => {
+            "`everruns head list` shows the heads of a repository".to_owned()
+        }
+        WorkspaceError::HeadBusy { .. } => "wait until it ends, and try again".to_owned(),
+        WorkspaceError::InvalidState { .. } => {
+            "choose another folder with `--state DIR` or EVERRUNS_STATE".to_owned()
+        }
+        WorkspaceError::NoSpace { .. } => "free some space, and try again".to_owned(),
+        _ => return None,
+    })
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let failure = Self::of(&error);
+        match store_hint(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::NewerSchema { .. } => {
+            "nothing was changed; use the newer `everruns`, or another state folder with `--state DIR`".to_owned()
+        }
+        StoreError::CorruptDatabase { .. } => {
+            "the heads and their branches are in your repositories, untouched; move the file away or restore a copy \
+             of it, or choose another state folder with `--state DIR`"
+                .to_owned()
+        }
+        StoreError::ReadOnly { .. } => {
+            "make the state folder writable, or choose another with `--state DIR` or EVERRUNS_STATE".to_owned()
+        }
+        StoreError::Busy { .. } | StoreError::Unavailable { .. } => "try again in a moment".to_owned(),
+        StoreError::NotFound { .. } => "`everruns session list` shows what there is".to_owned(),
+        _ => return None,
+    })
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Workspace(error) => error.into(),
+            SessionError::Store(error) => error.into(),
+            SessionError::Environment(
+                SessionEnvironmentError::HeadBound { ref session, .. }
+                | SessionEnvironmentError::HeadClaimed { ref session, .. },
+            ) => {
+                let hint =
+                    format!("`everruns resume {session}` goes on with the session that has it");
+                Self::of(&error).hint(hint)
+            }
+            other => Self::of(&other),
+        }
+    }
+}
+
+impl From<ResumeError> for Failure {
+    fn from(error: ResumeError) -> Self {
+        let failure = Self::of(&error);
+        match error {
+            ResumeError::Store(error) => error.into(),
+            ResumeError::Session(error) => error.into(),
+            ResumeError::HeadUnavailable { source, .. } => {
+                let failure =
+                    failure.hint("the conversation is kept: `everruns session show` prints it");
+                match workspace_hint(&source) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
+            ResumeError::WorkspaceProviderUnavailable { .. } => failure.hint(
+                "this command resumes sessions on Git heads; this one was made by another program",
+            ),
+            ResumeError::SessionBusy { .. } => {
+                failure.hint("end the other process, or wait, and try again")
+            }
+            ResumeError::NotBound { .. } => failure.hint("`everruns run` starts another"),
+            _ => failure,
+        }
+    }
+}
+
+/// `text` as one word of a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

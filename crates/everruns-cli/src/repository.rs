@@ -1,0 +1,100 @@
+//! Opening a repository's workspace and finding one of its heads.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use everruns::{
+    LocalGitWorkspace, Workspace, WorkspaceBackend, WorkspaceHead, WorkspaceHeadDescriptor,
+    WorkspaceHeadState,
+};
+
+use crate::args::HeadRef;
+use crate::failure::Failure;
+use crate::hints::quoted;
+use crate::output::shown;
+use crate::state::StateFolder;
+
+/// The Git backend over the state folder.
+pub(crate) async fn backend(state: &StateFolder) -> Result<Arc<dyn WorkspaceBackend>, Failure> {
+    let folder = state.git();
+    let opened = tokio::task::spawn_blocking(move || LocalGitWorkspace::new(folder)).await;
+    match opened {
+        Ok(backend) => Ok(Arc::new(backend?)),
+        Err(error) => Err(Failure::of(&error)),
+    }
+}
+
+/// The workspace of the repository that `repo` lies in.
+pub(crate) async fn open(state: &StateFolder, repo: &Path) -> Result<Workspace, Failure> {
+    let Some(locator) = repo.to_str() else {
+        return Err(Failure::new(format!("{} is not Unicode", repo.display()))
+            .hint("reach the repository through another path, such as a link with a plain name"));
+    };
+    Ok(Workspace::open(backend(state).await?, locator).await?)
+}
+
+/// The head that the user means: by name, by id, or by the beginning of its id.
+pub(crate) async fn find(
+    workspace: &Workspace,
+    wanted: &str,
+) -> Result<WorkspaceHeadDescriptor, Failure> {
+    let heads = workspace.heads().await?;
+    let alive = |head: &&WorkspaceHeadDescriptor| head.state != WorkspaceHeadState::Destroyed;
+    let exact = heads
+        .iter()
+        .find(|head| head.id.as_str() == wanted)
+        .or_else(|| {
+            heads
+                .iter()
+                .filter(alive)
+                .find(|head| head.name.as_str() == wanted)
+        });
+    if let Some(head) = exact {
+        return Ok(head.clone());
+    }
+    let begins = |head: &&WorkspaceHeadDescriptor| {
+        let id = head.id.as_str();
+        id.starts_with(wanted)
+            || id
+                .strip_prefix("head_")
+                .is_some_and(|rest| rest.starts_with(wanted))
+    };
+    let mut matching = heads.iter().filter(begins);
+    match (matching.next(), matching.next()) {
+        (Some(head), None) if wanted.len() >= 4 => Ok(head.clone()),
+        (Some(_), Some(_)) => Err(Failure::new(format!(
+            "more than one head's id begins with `{wanted}`"
+        ))
+        .hint("give more of the id; `everruns head list` shows them")),
+        _ => {
+            let destroyed = heads.iter().rev().find(|head| head.name.as_str() == wanted);
+            let failure = Failure::new(format!(
+                "{} has no head `{}`",
+                workspace.name(),
+                shown(wanted)
+            ));
+            Err(match destroyed {
+                Some(head) => failure.hint(format!(
+                    "a head of that name was destroyed ({}); its branch {} is kept",
+                    head.id,
+                    head.branch.as_deref().unwrap_or("(none)")
+                )),
+                None => failure.hint(format!(
+                    "`everruns head list` shows what there is; `everruns head create {}` makes it",
+                    quoted(wanted)
+                )),
+            })
+        }
+    }
+}
+
+/// Opens the workspace and the head that the user means.
+pub(crate) async fn open_head(
+    state: &StateFolder,
+    which: &HeadRef,
+) -> Result<(Workspace, WorkspaceHead), Failure> {
+    let workspace = open(state, &which.repo).await?;
+    let found = find(&workspace, &which.head).await?;
+    let head = workspace.open_head(&found.id).await?;
+    Ok((workspace, head))
+}

@@ -1,0 +1,176 @@
+//! Heads beside `git worktree` and `git status`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use everruns::path::WorkspacePath;
+use everruns::{LocalGitWorkspace, Workspace, WorkspaceHead};
+
+use crate::git;
+use crate::measure::Samples;
+use crate::table::Table;
+
+/// Measures create, status, checkpoint, fork and destroy. Everything is made before anything is removed: a file system
+/// that has just removed many files makes new ones slowly.
+pub async fn measure(
+    table: &mut Table,
+    scratch: &Path,
+    place: &Path,
+    files: usize,
+    rounds: usize,
+) -> anyhow::Result<()> {
+    let name = format!("{files} files in {}", place.display());
+    let project = scratch.join(format!("project-{files}"));
+    git::repository(&project, files)?;
+    let backend = Arc::new(LocalGitWorkspace::new(
+        scratch.join(format!("state-{files}")),
+    )?);
+    let locator = project.to_str().context("the folder's name is Unicode")?;
+    let workspace = Workspace::open(backend, locator).await?;
+
+    let (mut create, mut add) = (Samples::default(), Samples::default());
+    let mut heads = Vec::new();
+    let mut worktrees = Vec::new();
+    for round in 0..rounds {
+        let begun = Instant::now();
+        heads.push(workspace.head(format!("create {round}")).create().await?);
+        create.push(begun.elapsed());
+        let worktree = scratch.join(format!("worktree-{files}-{round}"));
+        let target = worktree.to_str().context("the folder's name is Unicode")?;
+        let begun = Instant::now();
+        git::run(
+            &project,
+            None,
+            &[
+                "worktree",
+                "add",
+                "--quiet",
+                "-b",
+                &format!("b{round}"),
+                target,
+                "main",
+            ],
+        )?;
+        add.push(begun.elapsed());
+        worktrees.push(worktree);
+    }
+    table.pair(format!("create, {name}"), &create, "git worktree add", &add);
+
+    let head = heads.first().context("there is a round")?;
+    let worktree = worktrees.first().context("there is a round")?;
+    compare_status(
+        table,
+        &format!("status, clean, {name}"),
+        head,
+        worktree,
+        rounds,
+    )
+    .await?;
+    let own = folder(head)?;
+    git::change(&own, files, 0)?;
+    git::change(worktree, files, 0)?;
+    compare_status(
+        table,
+        &format!("status, 100 changed, {name}"),
+        head,
+        worktree,
+        rounds,
+    )
+    .await?;
+
+    let (mut checkpoint, mut tree) = (Samples::default(), Samples::default());
+    for round in 0..rounds {
+        git::change(&own, files, round + 1)?;
+        git::change(worktree, files, round + 1)?;
+        let begun = Instant::now();
+        head.checkpoint().await?;
+        checkpoint.push(begun.elapsed());
+        let index = scratch.join(format!("index-{files}-{round}"));
+        let begun = Instant::now();
+        git::run(worktree, Some(&index), &["read-tree", "HEAD"])?;
+        git::run(worktree, Some(&index), &["add", "-A"])?;
+        git::run(worktree, Some(&index), &["write-tree"])?;
+        tree.push(begun.elapsed());
+    }
+    table.pair(
+        format!("checkpoint, 100 changed, {name}"),
+        &checkpoint,
+        "git read-tree, add -A, write-tree (private index)",
+        &tree,
+    );
+    let mut unchanged = Samples::default();
+    for _ in 0..rounds {
+        let begun = Instant::now();
+        head.checkpoint().await?;
+        unchanged.push(begun.elapsed());
+    }
+    table.single(
+        format!("checkpoint, unchanged since the last, {name}"),
+        &unchanged,
+    );
+
+    let mut fork = Samples::default();
+    let mut forks = Vec::new();
+    for round in 0..rounds {
+        let begun = Instant::now();
+        forks.push(head.fork(format!("fork {round}")).await?);
+        fork.push(begun.elapsed());
+    }
+    table.pair(
+        format!("fork, 100 changed, {name}"),
+        &fork,
+        "create (above)",
+        &create,
+    );
+
+    let (mut destroy, mut remove) = (Samples::default(), Samples::default());
+    for (head, worktree) in heads.iter().zip(&worktrees).skip(1) {
+        let begun = Instant::now();
+        head.destroy().await?;
+        destroy.push(begun.elapsed());
+        let target = worktree.to_str().context("the folder's name is Unicode")?;
+        let begun = Instant::now();
+        git::run(&project, None, &["worktree", "remove", "--force", target])?;
+        remove.push(begun.elapsed());
+    }
+    table.pair(
+        format!("destroy, clean, {name}"),
+        &destroy,
+        "git worktree remove --force",
+        &remove,
+    );
+    Ok(())
+}
+
+async fn compare_status(
+    table: &mut Table,
+    operation: &str,
+    head: &WorkspaceHead,
+    worktree: &Path,
+    rounds: usize,
+) -> anyhow::Result<()> {
+    let (mut ours, mut theirs) = (Samples::default(), Samples::default());
+    for _ in 0..rounds {
+        let begun = Instant::now();
+        head.status().await?;
+        ours.push(begun.elapsed());
+        let begun = Instant::now();
+        git::run(worktree, None, &["status", "--porcelain=v2", "-uall"])?;
+        theirs.push(begun.elapsed());
+    }
+    table.pair(
+        operation.to_owned(),
+        &ours,
+        "git status --porcelain=v2 -uall",
+        &theirs,
+    );
+    Ok(())
+}
+
+fn folder(head: &WorkspaceHead) -> anyhow::Result<PathBuf> {
+    head.file_system()
+        .host_path(&WorkspacePath::root())
+        .context("a Git head has a folder")
+}

@@ -1,0 +1,60 @@
+//! Whole operations of everruns beside the real alternative, in the same run: `git` for heads, `std::fs` for files.
+//!
+//! Each pair is measured in turns (ours, theirs, ours, …) so that a noisy neighbour hits both. The table gives medians,
+//! the spread (half the distance between the quartiles), and the ratio of the medians.
+
+mod files;
+mod git;
+mod heads;
+mod measure;
+mod table;
+mod turns;
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+/// What to measure.
+#[derive(Debug, Parser)]
+struct Args {
+    /// How many files the repositories have
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
+    files: Vec<usize>,
+    /// How often each operation is repeated
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Where to work; may be given several times, for instance a disk and a tmpfs [default: the temporary folder]
+    #[arg(long)]
+    folder: Vec<PathBuf>,
+    /// Only groups whose name holds this text: heads, files, turns
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let folders = if args.folder.is_empty() {
+        vec![std::env::temp_dir()]
+    } else {
+        args.folder.clone()
+    };
+    let mut table = table::Table::default();
+    for folder in &folders {
+        let scratch = tempfile::Builder::new()
+            .prefix("everruns-bench-")
+            .tempdir_in(folder)?;
+        if "heads".contains(&args.only) {
+            for &files in &args.files {
+                heads::measure(&mut table, scratch.path(), folder, files, args.rounds).await?;
+            }
+        }
+        if "files".contains(&args.only) {
+            files::measure(&mut table, scratch.path(), folder, args.rounds).await?;
+        }
+        if "turns".contains(&args.only) {
+            turns::measure(&mut table, scratch.path(), folder, args.rounds).await?;
+        }
+    }
+    table.print()
+}

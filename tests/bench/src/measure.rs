@@ -1,0 +1,37 @@
+//! Times of one operation, repeated.
+
+use std::time::Duration;
+
+/// What one operation took, each time.
+#[derive(Clone, Debug, Default)]
+pub struct Samples(Vec<Duration>);
+
+impl Samples {
+    pub fn push(&mut self, time: Duration) {
+        self.0.push(time);
+    }
+
+    fn sorted(&self) -> Vec<Duration> {
+        let mut sorted = self.0.clone();
+        sorted.sort();
+        sorted
+    }
+
+    /// The middle value.
+    pub fn median(&self) -> Duration {
+        let sorted = self.sorted();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// Half the distance between the quartiles.
+    pub fn spread(&self) -> Duration {
+        let sorted = self.sorted();
+        let at = |part: usize| {
+            sorted
+                .get(sorted.len() * part / 4)
+                .copied()
+                .unwrap_or_default()
+        };
+        at(3).saturating_sub(at(1)) / 2
+    }
+}
