@@ -3,14 +3,12 @@ use std::ffi::OsStr;
 use everruns_core::file_system::{ContentVersion, FileKind, FileSystemError, Precondition};
 use everruns_core::path::WorkspacePath;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, RenameFlags, renameat, renameat_with};
+use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
 use super::errors::{at, step};
-use super::existing::Existing;
-use super::flags::READ;
+use super::existing::{Existing, version_at};
 use super::kind::{Identity, is_unchanged};
-use super::read::read_whole;
 
 /// The last step of a write: a finished temporary file takes the place of its target.
 ///
@@ -123,18 +121,8 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// The version of the file `name`; `None` when it is no file.
     fn version_at(&self, name: &OsStr) -> Result<Option<ContentVersion>, FileSystemError> {
-        let file = match rustix::fs::openat(self.folder, name, READ, Mode::empty()) {
-            Ok(file) => file,
-            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(None),
-            Err(errno) => return Err(at(self.path, "open")(errno)),
-        };
-        match read_whole(&file, self.path, self.limit) {
-            Ok((bytes, _)) => Ok(Some(ContentVersion::of(&bytes))),
-            Err(FileSystemError::NotAFile { .. } | FileSystemError::TooLarge { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        version_at(self.folder, name, self.path, self.limit)
     }
 
     fn conflict(&self, expected: Precondition) -> Result<FileSystemError, FileSystemError> {

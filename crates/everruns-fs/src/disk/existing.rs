@@ -1,3 +1,5 @@
+use std::ffi::OsStr;
+
 use everruns_core::file_system::{ContentVersion, FileKind, FileSystemError, Precondition};
 use everruns_core::path::WorkspacePath;
 use rustix::fd::OwnedFd;
@@ -9,7 +11,6 @@ use super::flags::READ;
 use super::kind::kind;
 use super::read::read_whole;
 use super::resolve::Place;
-use super::tree::Tree;
 
 /// What is at a place that is about to change.
 #[derive(Debug)]
@@ -29,38 +30,39 @@ pub(super) struct Existing {
     pub(super) version: Option<ContentVersion>,
 }
 
-impl Tree {
-    /// Looks at `place`, and at the bytes of a file there when `precondition` asks for their version.
-    pub(super) fn find(
-        &self,
+impl Found {
+    /// Looks at `place`, and at the bytes of a file there, at most `limit`, when `precondition` asks for their
+    /// version.
+    pub(super) fn at(
         place: &Place,
         path: &WorkspacePath,
         precondition: Precondition,
-    ) -> Result<Found, FileSystemError> {
+        limit: u64,
+    ) -> Result<Self, FileSystemError> {
         let name = place.name(path)?;
         let stat = match rustix::fs::statat(&place.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(Errno::NOENT) => return Ok(Self::Nothing),
             Err(errno) => return Err(at(path, "look at")(errno)),
         };
         match kind(&stat) {
             FileKind::File => {}
-            FileKind::Symlink => return Ok(Found::Changed),
-            other => return Ok(Found::Other(other)),
+            FileKind::Symlink => return Ok(Self::Changed),
+            other => return Ok(Self::Other(other)),
         }
         if precondition == Precondition::Any {
-            return Ok(Found::File(Existing {
+            return Ok(Self::File(Existing {
                 stat,
                 version: None,
             }));
         }
         let file = match rustix::fs::openat(&place.folder, name, READ, Mode::empty()) {
             Ok(file) => file,
-            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(Found::Changed),
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(Self::Changed),
             Err(errno) => return Err(at(path, "open")(errno)),
         };
-        let (bytes, stat) = read_whole(&file, path, self.max_file_bytes)?;
-        Ok(Found::File(Existing {
+        let (bytes, stat) = read_whole(&file, path, limit)?;
+        Ok(Self::File(Existing {
             stat,
             version: Some(ContentVersion::of(&bytes)),
         }))
@@ -68,22 +70,6 @@ impl Tree {
 }
 
 impl Existing {
-    /// A rename would replace a file that may only be read, so its permissions are asked.
-    pub(super) fn must_be_writable(
-        &self,
-        place: &Place,
-        path: &WorkspacePath,
-    ) -> Result<(), FileSystemError> {
-        let name = place.name(path)?;
-        match rustix::fs::accessat(&place.folder, name, Access::WRITE_OK, AtFlags::EACCESS) {
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
-                Err(FileSystemError::ReadOnly { path: path.clone() })
-            }
-            // Whatever else is wrong shows when the file is replaced.
-            _ => Ok(()),
-        }
-    }
-
     /// Gives `file` the mode of this one, and its owner where we may.
     pub(super) fn give_permissions(&self, file: &OwnedFd) -> Result<(), Errno> {
         let new = rustix::fs::fstat(file)?;
@@ -96,5 +82,36 @@ impl Existing {
             }
         }
         rustix::fs::fchmod(file, Mode::from_raw_mode(self.stat.st_mode & 0o777))
+    }
+}
+
+/// The version of the file `name` itself; `None` when it is no file, or one that is larger than `limit`.
+pub(super) fn version_at(
+    folder: &OwnedFd,
+    name: &OsStr,
+    path: &WorkspacePath,
+    limit: u64,
+) -> Result<Option<ContentVersion>, FileSystemError> {
+    let file = match rustix::fs::openat(folder, name, READ, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(None),
+        Err(errno) => return Err(at(path, "open")(errno)),
+    };
+    match read_whole(&file, path, limit) {
+        Ok((bytes, _)) => Ok(Some(ContentVersion::of(&bytes))),
+        Err(FileSystemError::NotAFile { .. } | FileSystemError::TooLarge { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A rename would replace a file that may only be read, so its permissions are asked.
+pub(super) fn must_be_writable(place: &Place, path: &WorkspacePath) -> Result<(), FileSystemError> {
+    let name = place.name(path)?;
+    match rustix::fs::accessat(&place.folder, name, Access::WRITE_OK, AtFlags::EACCESS) {
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+            Err(FileSystemError::ReadOnly { path: path.clone() })
+        }
+        // Whatever else is wrong shows when the file is replaced.
+        _ => Ok(()),
     }
 }

@@ -32,9 +32,10 @@ impl DiskFileSystem {
     ///
     /// # Errors
     /// `Io` when the folder or the lock folder cannot be opened; `InvalidOperation` when
-    /// [`Resolution::Kernel`] is asked for and the kernel has no `openat2`.
+    /// [`Resolution::Kernel`] is asked for and the kernel has no `openat2`, or when the lock folder lies in the
+    /// tree.
     pub fn open(root: impl AsRef<Path>, options: DiskOptions) -> Result<Self, FileSystemError> {
-        let tree = Tree::open(root.as_ref(), &options)?;
+        let tree = Tree::open(root.as_ref(), options)?;
         Ok(Self {
             tree: Arc::new(tree),
         })

@@ -32,9 +32,8 @@ impl Tree {
                     names.pop_last();
                 }
             }
-            Ok(_) => {}
             Err(_) if after.is_none() => unrepresentable.push(escaped(name)),
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         })?;
         let has_more = names.len() > limit;
         let names: Vec<_> = names.into_iter().take(limit).collect();

@@ -19,7 +19,8 @@
 //! The lock does not bind programs of others. Against them, `Absent` is decided by the kernel
 //! (`RENAME_NOREPLACE`), and `Matches` by exchanging the two files, looking at what was displaced, and
 //! exchanging back when it is not what was expected. On a file system without these two calls the check
-//! happens just before the rename, and an outside write in between is lost. Bytes that an outside program
+//! happens just before the rename, and an outside write in between is lost. A file that is removed under a
+//! precondition is moved aside and looked at likewise. Bytes that an outside program
 //! writes through a descriptor that it opened before the rename go to the replaced file, as with any editor.
 //!
 //! Permissions and, where we may, the owner of a replaced file are kept; access-control lists and extended
@@ -40,6 +41,7 @@ mod names;
 mod options;
 mod read;
 mod remove;
+mod remove_folder;
 mod rename;
 mod resolve;
 mod root;

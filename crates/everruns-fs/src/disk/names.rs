@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use everruns_core::path::{WorkspacePath, is_git_internal_name};
 
 /// What the names of temporary files begin with.
@@ -23,14 +25,15 @@ pub(super) fn is_temporary(path: &WorkspacePath) -> bool {
     path.components().any(is_temporary_name)
 }
 
-/// The name with every byte that is not Unicode, and every backslash before such a byte's look-alike, escaped
-/// as `\xNN`, so that different names stay different.
+/// The name with every byte that is not Unicode, and every backslash, escaped as `\xNN`, so that different names
+/// stay different.
 pub(super) fn escaped(name: &[u8]) -> String {
     let mut text = String::new();
     for chunk in name.utf8_chunks() {
         text.push_str(&chunk.valid().replace('\\', "\\x5c"));
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
+            // Writing to a text cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
         }
     }
     text

@@ -32,7 +32,7 @@ impl Tree {
         let target = self.place(to, LastLink::Keep, Missing::Create)?;
         let (_first, _second) = self.lock_both(to, [&source.key(), &target.key()])?;
         let flushed = [&source, &target].map(|place| listed(&place.folder));
-        let replace = self.may_replace(&target, to, source_kind, replace)?;
+        let replace = may_replace(&target, to, source_kind, replace)?;
         let is_same = source.key() == target.key();
         if is_same && replace == Replace::File {
             return Ok(());
@@ -46,36 +46,35 @@ impl Tree {
         }
         Ok(())
     }
+}
 
-    /// A folder never replaces anything and is never replaced.
-    fn may_replace(
-        &self,
-        target: &Place,
-        to: &WorkspacePath,
-        source_kind: FileKind,
-        replace: Replace,
-    ) -> Result<Replace, FileSystemError> {
-        let target_kind = match stat_place(target, to) {
-            Ok(stat) => kind(&stat),
-            Err(FileSystemError::NotFound { .. }) => return Ok(Replace::Never),
-            Err(error) => return Err(error),
-        };
-        match (replace, target_kind) {
-            (Replace::File, FileKind::File | FileKind::Symlink)
-                if source_kind != FileKind::Directory =>
-            {
-                Ok(Replace::File)
-            }
-            (Replace::File, kind @ (FileKind::Directory | FileKind::Special))
-                if source_kind != FileKind::Directory =>
-            {
-                Err(FileSystemError::NotAFile {
-                    path: to.clone(),
-                    kind,
-                })
-            }
-            _ => Err(FileSystemError::AlreadyExists { path: to.clone() }),
+/// A folder never replaces anything and is never replaced.
+fn may_replace(
+    target: &Place,
+    to: &WorkspacePath,
+    source_kind: FileKind,
+    replace: Replace,
+) -> Result<Replace, FileSystemError> {
+    let target_kind = match stat_place(target, to) {
+        Ok(stat) => kind(&stat),
+        Err(FileSystemError::NotFound { .. }) => return Ok(Replace::Never),
+        Err(error) => return Err(error),
+    };
+    match (replace, target_kind) {
+        (Replace::File, FileKind::File | FileKind::Symlink)
+            if source_kind != FileKind::Directory =>
+        {
+            Ok(Replace::File)
         }
+        (Replace::File, kind @ (FileKind::Directory | FileKind::Special))
+            if source_kind != FileKind::Directory =>
+        {
+            Err(FileSystemError::NotAFile {
+                path: to.clone(),
+                kind,
+            })
+        }
+        _ => Err(FileSystemError::AlreadyExists { path: to.clone() }),
     }
 }
 

@@ -89,7 +89,7 @@ impl Resolver {
         match beneath(root, path.relative(), flags) {
             Ok(opened) => Ok(Some(opened)),
             // A link at the end, opened as a folder, is told to be none.
-            Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN | Errno::NOTDIR) => Ok(None),
+            Err(errno) if is_for_the_walk(errno) => Ok(None),
             Err(errno) => Err(errno),
         }
     }
@@ -115,9 +115,8 @@ fn place_without_links(
     let folder = match beneath(root, relative, FOLDER) {
         Ok(folder) => folder,
         // The walk finds out about links, makes missing folders and tells what else is wrong.
-        Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN | Errno::NOENT | Errno::NOTDIR) => {
-            return Ok(None);
-        }
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) if is_for_the_walk(errno) => return Ok(None),
         Err(errno) => return Err(at(path, "open the folder of")(errno)),
     };
     if last == LastLink::Follow {
@@ -133,6 +132,15 @@ fn place_without_links(
         resolved: path.components().map(|c| c.as_bytes().to_vec()).collect(),
         through_link: false,
     }))
+}
+
+/// Whether the walk may come further, or tells better what is wrong: at links, and at paths that are longer than
+/// one call takes.
+fn is_for_the_walk(errno: Errno) -> bool {
+    matches!(
+        errno,
+        Errno::LOOP | Errno::XDEV | Errno::AGAIN | Errno::NOTDIR | Errno::NAMETOOLONG
+    )
 }
 
 /// Opens `relative` below `root`, without going through any link.

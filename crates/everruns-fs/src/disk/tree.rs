@@ -26,9 +26,14 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn open(root: &Path, options: &DiskOptions) -> Result<Self, FileSystemError> {
+    pub(super) fn open(root: &Path, options: DiskOptions) -> Result<Self, FileSystemError> {
+        let DiskOptions {
+            lock_dir,
+            max_file_bytes,
+            resolution,
+        } = options;
         let root = Root::open(root)?;
-        let by_kernel = match options.resolution {
+        let by_kernel = match resolution {
             Resolution::Walk => false,
             Resolution::Auto => kernel_resolves(root.as_fd()),
             Resolution::Kernel if kernel_resolves(root.as_fd()) => true,
@@ -39,11 +44,17 @@ impl Tree {
                 });
             }
         };
-        let locks = Locks::open(&options.lock_dir, root.identity())?;
+        if std::path::absolute(&lock_dir).is_ok_and(|folder| folder.starts_with(root.path())) {
+            return Err(FileSystemError::InvalidOperation {
+                path: WorkspacePath::root(),
+                reason: "the folder for lock files lies in the tree itself",
+            });
+        }
+        let locks = Locks::open(&lock_dir, root.identity())?;
         let tree = Self {
             root,
             locks,
-            max_file_bytes: options.max_file_bytes,
+            max_file_bytes,
             resolver: Resolver { by_kernel },
         };
         tree.reclaim_all();

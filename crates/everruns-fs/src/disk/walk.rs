@@ -1,14 +1,15 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use everruns_core::file_system::{FileSystemError, LastLink};
-use everruns_core::path::WorkspacePath;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::Mode;
+use everruns_core::file_system::{FileKind, FileSystemError, LastLink};
+use everruns_core::path::{MAX_DEPTH, WorkspacePath};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use super::errors::at;
 use super::flags::{FOLDER, FOLDER_MODE};
+use super::kind::kind;
 use super::names::is_git_name;
 use super::resolve::{Missing, Place, flush_folder};
 
@@ -142,18 +143,9 @@ impl Walk<'_> {
 
     /// A component that was neither folder nor link a moment ago: looks again, or it is a file in the way.
     fn changed_or_no_folder(&mut self, component: Component) -> Result<(), FileSystemError> {
-        let stat = rustix::fs::statat(
-            self.here(),
-            &component.name,
-            rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
-        );
-        let is_stable = stat.is_ok_and(|stat| {
-            use everruns_core::file_system::FileKind;
-            !matches!(
-                super::kind::kind(&stat),
-                FileKind::Directory | FileKind::Symlink
-            )
-        });
+        let stat = rustix::fs::statat(self.here(), &component.name, AtFlags::SYMLINK_NOFOLLOW);
+        let is_stable =
+            stat.is_ok_and(|stat| !matches!(kind(&stat), FileKind::Directory | FileKind::Symlink));
         if is_stable {
             return Err(FileSystemError::NotADirectory {
                 path: self.path.clone(),
@@ -165,7 +157,7 @@ impl Walk<'_> {
     fn create(&mut self, component: Component) -> Result<(), FileSystemError> {
         match rustix::fs::mkdirat(self.here(), &component.name, FOLDER_MODE) {
             Ok(()) => {
-                flush_folder(self.here()).map_err(at(self.path, "flush a folder on the way to"))?
+                flush_folder(self.here()).map_err(at(self.path, "flush a folder on the way to"))?;
             }
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(at(self.path, "make a folder on the way to")(errno)),
@@ -176,7 +168,7 @@ impl Walk<'_> {
     fn look_again(&mut self, component: Component) -> Result<(), FileSystemError> {
         self.changes += 1;
         // Each created folder counts as a change, and a path may need as many as it is deep.
-        if self.changes > MAX_CHANGES + everruns_core::path::MAX_DEPTH {
+        if self.changes > MAX_CHANGES + MAX_DEPTH {
             return Err(at(self.path, "find a steady way to")(Errno::AGAIN));
         }
         self.pending.push_front(component);

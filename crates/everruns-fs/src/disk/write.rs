@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::commit::Commit;
 use super::errors::{at, step};
-use super::existing::Found;
+use super::existing::{Found, must_be_writable};
 use super::read::too_large;
 use super::resolve::{Missing, Place, listed};
 use super::temporary::{Temporary, write_all};
@@ -34,7 +34,7 @@ impl Tree {
         let place = self.place_to_write(path, precondition)?;
         let name = place.name(path)?;
         let lock = self.lock(path, &place.key())?;
-        let existing = match self.find(&place, path, precondition)? {
+        let existing = match Found::at(&place, path, precondition, self.max_file_bytes)? {
             Found::File(existing) => Some(existing),
             Found::Nothing if place.through_link => {
                 return Err(FileSystemError::Escapes { path: path.clone() });
@@ -51,7 +51,7 @@ impl Tree {
         match &existing {
             Some(existing) => {
                 precondition.check(path, existing.version)?;
-                existing.must_be_writable(&place, path)?;
+                must_be_writable(&place, path)?;
             }
             None => precondition.check(path, None)?,
         }

@@ -132,54 +132,53 @@ async fn moves_replace_only_what_they_may() {
                 .await
                 .unwrap_err()
         };
-        use FileSystemError as E;
         assert!(matches!(
             fails("a", "b", Replace::Never).await,
-            E::AlreadyExists { .. }
+            FileSystemError::AlreadyExists { .. }
         ));
         assert!(matches!(
             fails("a", "a", Replace::Never).await,
-            E::AlreadyExists { .. }
+            FileSystemError::AlreadyExists { .. }
         ));
         assert!(matches!(
             fails("none", "c/d", Replace::Never).await,
-            E::NotFound { .. }
+            FileSystemError::NotFound { .. }
         ));
         assert!(!fixture.root.join("c").exists());
         for folder in ["empty", "full"] {
             assert!(matches!(
                 fails("a", folder, Replace::File).await,
-                E::NotAFile { .. }
+                FileSystemError::NotAFile { .. }
             ));
             assert!(matches!(
                 fails("a", folder, Replace::Never).await,
-                E::AlreadyExists { .. }
+                FileSystemError::AlreadyExists { .. }
             ));
         }
         assert!(matches!(
             fails("full", "empty", Replace::File).await,
-            E::AlreadyExists { .. }
+            FileSystemError::AlreadyExists { .. }
         ));
         assert!(matches!(
             fails("full", "b", Replace::File).await,
-            E::AlreadyExists { .. }
+            FileSystemError::AlreadyExists { .. }
         ));
         assert!(matches!(
             fails("full", "full/x/y", Replace::Never).await,
-            E::InvalidOperation { .. }
+            FileSystemError::InvalidOperation { .. }
         ));
         assert!(matches!(
             fails(".", "c", Replace::Never).await,
-            E::InvalidOperation { .. }
+            FileSystemError::InvalidOperation { .. }
         ));
         assert!(matches!(
             fails("a", ".", Replace::Never).await,
-            E::AlreadyExists { .. }
+            FileSystemError::AlreadyExists { .. }
         ));
         fixture.link("full", "alias");
         assert!(matches!(
             fails("full", "alias/sub", Replace::Never).await,
-            E::InvalidOperation { .. }
+            FileSystemError::InvalidOperation { .. }
         ));
         files
             .rename(&path("a"), &path("a"), Replace::File)

@@ -2,6 +2,8 @@
 //!
 //! The armed steps are the process's, so these tests are apart from others and run one at a time.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
+
 mod steps;
 #[expect(dead_code, reason = "the other tests of the disk use the rest")]
 #[path = "../disk/support.rs"]

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everruns_core::failpoint;
 use everruns_core::file_system::{
-    ContentVersion, FileSystemError, Precondition, SessionFileSystem as _,
+    ContentVersion, FileSystemError, Precondition, Removal, SessionFileSystem as _,
     SessionFileSystemExt as _,
 };
 use everruns_fs::disk::Resolution;
@@ -239,5 +239,31 @@ async fn h55_a_dropped_write_leaves_a_whole_file_and_no_lock() {
         assert!(bytes == "old" || bytes == "new", "{bytes:?}");
         fixture.files.write_all("file", "old").await.unwrap();
     }
+    fixture.assert_no_leftovers();
+}
+
+/// Proves H51 for removal: what an editor outside saves in the last moment is not removed.
+#[tokio::test]
+async fn h51_an_editor_that_saves_during_a_removal_wins() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.put("file", "old");
+    let file = fixture.root.join("file");
+    failpoint::arm("fs.remove.before-move", move || {
+        std::fs::write(&file, "his").unwrap();
+        true
+    });
+    let error = fixture
+        .files
+        .remove(&path("file"), Removal::Entry, replace_old())
+        .await
+        .unwrap_err();
+    failpoint::disarm_all();
+    let his = ContentVersion::of(b"his");
+    assert!(
+        matches!(error, FileSystemError::Conflict { current: Some(v), .. } if v == his),
+        "{error}"
+    );
+    assert_eq!(fixture.bytes("file"), b"his");
     fixture.assert_no_leftovers();
 }
