@@ -34,6 +34,10 @@ pub(super) async fn pages_are_sorted_and_complete(subject: Subject) -> CheckResu
                 "an empty page after {names:?} with limit {limit}"
             );
             names.extend(page.entries.into_iter().map(|entry| entry.name));
+            ensure!(
+                names.len() <= expected.len(),
+                "pages of {limit} repeat names: {names:?}"
+            );
             let Some(next) = page.next else { break };
             request.after = Some(next);
         }

@@ -78,7 +78,11 @@ impl Subject {
             names.extend(page.entries.into_iter().map(|entry| entry.name));
             match page.next {
                 None => return Ok(names),
-                Some(next) => request.after = Some(next),
+                Some(next) => {
+                    let onward = request.after.as_ref().is_none_or(|after| next > *after);
+                    ensure!(onward, "a page of {dir} ends before it starts, at {next:?}");
+                    request.after = Some(next);
+                }
             }
         }
     }

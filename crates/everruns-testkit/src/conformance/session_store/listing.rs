@@ -24,6 +24,7 @@ async fn listed(subject: &Subject, mut query: SessionQuery) -> Result<Vec<String
                 .into_iter()
                 .map(|record| record.id.as_str().to_owned()),
         );
+        ensure!(found.len() < 100, "the pages do not end: {found:?}");
         match page.next {
             None => return Ok(found),
             next => query.after = next,

@@ -41,6 +41,7 @@ async fn pages(
             "an empty page that goes on"
         );
         found.extend(page.events.iter().map(|event| event.sequence.0));
+        ensure!(found.len() < 100, "the pages do not end: {found:?}");
         match page.next {
             None => return Ok(found),
             next => query.from = next,
