@@ -1,0 +1,28 @@
+//! Policy, mounts, seeded files, files in memory and the two plain backends, alone and as one stack.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::clone_on_ref_ptr,
+    reason = "helpers of tests may panic, and a clone of a fixture is plain to see"
+)]
+
+#[path = "stack/conformance.rs"]
+mod conformance;
+#[path = "stack/directory.rs"]
+mod directory;
+#[path = "stack/memory.rs"]
+mod memory;
+#[path = "stack/memory_backend.rs"]
+mod memory_backend;
+#[path = "stack/mounts.rs"]
+mod mounts;
+#[path = "stack/policy.rs"]
+mod policy;
+#[path = "stack/policy_files.rs"]
+mod policy_files;
+#[path = "stack/seeded.rs"]
+mod seeded;
+#[path = "stack/support.rs"]
+mod support;
+#[path = "stack/whole.rs"]
+mod whole;

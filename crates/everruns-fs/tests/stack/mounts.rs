@@ -1,0 +1,261 @@
+//! Additional roots.
+
+use std::sync::Arc;
+
+use everruns_core::file_system::{
+    FileSystemError, Precondition, Removal, Replace, SessionFileSystem, SessionFileSystemExt as _,
+};
+use everruns_fs::disk::{DiskFileSystem, DiskOptions};
+use everruns_fs::{
+    MemoryFileSystem, MountedFileSystem, PolicyFileSystem, RootAccess, RootError, WorkspacePolicy,
+    WorkspaceRootSet,
+};
+
+use crate::support::{disk, glob, grep, memory, mounted, names, path, root, search, text};
+
+async fn two(
+    access: RootAccess,
+) -> (
+    MountedFileSystem,
+    Arc<MemoryFileSystem>,
+    Arc<MemoryFileSystem>,
+) {
+    let head = memory(&[("a", "head"), ("dir/b", "head")]).await;
+    let docs = memory(&[("a", "docs"), ("guide/b", "docs")]).await;
+    let fs = mounted(head.clone(), "docs", docs.clone(), access);
+    (fs, head, docs)
+}
+
+#[tokio::test]
+async fn c19_roots_are_named_mounts() {
+    let (fs, _, docs) = two(RootAccess::ReadWrite).await;
+    assert_eq!(text(&fs, "a").await.unwrap(), "head");
+    assert_eq!(text(&fs, "/workspace/a").await.unwrap(), "head");
+    assert_eq!(text(&fs, "/roots/docs/a").await.unwrap(), "docs");
+    assert_eq!(names(&fs, "/roots/docs").await, ["a", "guide"]);
+    fs.write_all("/roots/docs/new", "x").await.unwrap();
+    assert_eq!(text(docs.as_ref(), "new").await.unwrap(), "x");
+    let resolved = fs
+        .resolve(
+            &path("/roots/docs/a"),
+            everruns_core::file_system::LastLink::Follow,
+        )
+        .await
+        .unwrap();
+    assert_eq!(resolved, path("/roots/docs/a"));
+}
+
+#[tokio::test]
+async fn c19_names_are_unique_and_unknown_ones_are_told() {
+    let files: Arc<dyn SessionFileSystem> = memory(&[]).await;
+    let roots = WorkspaceRootSet::new()
+        .with_root(root("docs"), Arc::clone(&files), RootAccess::ReadOnly)
+        .unwrap();
+    let twice = roots
+        .clone()
+        .with_root(root("docs"), Arc::clone(&files), RootAccess::ReadWrite);
+    assert_eq!(
+        twice.unwrap_err(),
+        RootError::Duplicate { name: root("docs") }
+    );
+    assert_eq!(
+        roots.names().map(ToString::to_string).collect::<Vec<_>>(),
+        ["docs"]
+    );
+    let fs = MountedFileSystem::new(files, roots);
+    let unknown = text(&fs, "/roots/dcos/a").await;
+    assert!(matches!(
+        unknown,
+        Err(FileSystemError::UnknownRoot { name, known }) if name == "dcos" && known == ["docs"]
+    ));
+}
+
+#[tokio::test]
+async fn c19_errors_name_the_path_that_was_asked_for() {
+    let (fs, _, _) = two(RootAccess::ReadWrite).await;
+    let missing = text(&fs, "/roots/docs/no").await.unwrap_err();
+    assert_eq!(missing.to_string(), "/roots/docs/no does not exist");
+    let conflict = fs
+        .write(&path("/roots/docs/a"), "x".into(), Precondition::Absent)
+        .await
+        .unwrap_err();
+    assert!(
+        conflict
+            .to_string()
+            .starts_with("/roots/docs/a is not as expected")
+    );
+}
+
+#[tokio::test]
+async fn c19_read_only_roots_refuse_every_change() {
+    let (fs, _, docs) = two(RootAccess::ReadOnly).await;
+    let read_only = |result: Result<(), FileSystemError>| {
+        assert!(
+            matches!(result, Err(FileSystemError::ReadOnly { .. })),
+            "{result:?}"
+        );
+    };
+    let (a, any) = (path("/roots/docs/a"), Precondition::Any);
+    read_only(fs.write(&a, "x".into(), any).await.map(drop));
+    read_only(fs.remove(&a, Removal::Entry, any).await);
+    read_only(fs.create_dir(&path("/roots/docs/n")).await);
+    read_only(fs.rename(&a, &path("moved"), Replace::Never).await);
+    read_only(fs.rename(&a, &path("/roots/docs/z"), Replace::Never).await);
+    read_only(
+        fs.rename(&path("a"), &path("/roots/docs/z"), Replace::Never)
+            .await,
+    );
+    assert_eq!(names(docs.as_ref(), ".").await, ["a", "guide"]);
+    assert_eq!(text(&fs, "a").await.unwrap(), "head");
+}
+
+#[tokio::test]
+async fn c19_searches_go_to_the_mount_with_its_own_names() {
+    let (fs, _, _) = two(RootAccess::ReadOnly).await;
+    let (found, _) = search(&fs, grep("/roots/docs", "docs")).await;
+    assert_eq!(found, ["/roots/docs/a", "/roots/docs/guide/b"]);
+    let policy = WorkspacePolicy::builder()
+        .allow_read("**")
+        .deny_read("/roots/docs/guide")
+        .build()
+        .unwrap();
+    let fs = PolicyFileSystem::new(Arc::new(fs), policy);
+    let (found, _) = search(&fs, glob("/roots/docs", "*")).await;
+    assert_eq!(found, ["/roots/docs/a"]);
+    let mut query = glob("/roots/docs", "*");
+    query.limits.matches = 0;
+    let (_, summary) = search(&fs, query).await;
+    assert_eq!(summary.resume_after, Some(path("/roots/docs/a")));
+}
+
+/// Proves H07 for the good case: a file and a folder, both ways.
+#[tokio::test]
+async fn h07_moves_across_mounts() {
+    let (fs, head, docs) = two(RootAccess::ReadWrite).await;
+    fs.rename(&path("dir"), &path("/roots/docs/in/dir"), Replace::Never)
+        .await
+        .unwrap();
+    assert_eq!(text(docs.as_ref(), "in/dir/b").await.unwrap(), "head");
+    assert_eq!(names(head.as_ref(), ".").await, ["a"]);
+    let there = fs
+        .rename(&path("/roots/docs/a"), &path("a"), Replace::Never)
+        .await;
+    assert!(matches!(there, Err(FileSystemError::AlreadyExists { .. })));
+    fs.rename(&path("/roots/docs/a"), &path("a"), Replace::File)
+        .await
+        .unwrap();
+    assert_eq!(text(head.as_ref(), "a").await.unwrap(), "docs");
+    assert_eq!(names(docs.as_ref(), ".").await, ["guide", "in"]);
+}
+
+/// Proves H07: both policies are asked, and nothing is lost when the second half fails.
+#[tokio::test]
+async fn h07_a_failed_second_half_loses_nothing() {
+    let head = memory(&[]).await;
+    let docs = memory(&[("d/a", "1"), ("d/b", "2")]).await;
+    // The source may be copied, but the policy of its own tree refuses the removal.
+    let guarded = PolicyFileSystem::new(docs.clone(), WorkspacePolicy::read_only());
+    let fs = mounted(
+        head.clone(),
+        "docs",
+        Arc::new(guarded),
+        RootAccess::ReadWrite,
+    );
+    let partial = fs
+        .rename(&path("/roots/docs/d"), &path("d"), Replace::Never)
+        .await;
+    assert!(matches!(
+        partial,
+        Err(FileSystemError::PartialMove { from, to, source })
+            if from == path("/roots/docs/d") && to == path("d")
+                && source.to_string().contains("/roots/docs/d/a")
+    ));
+    for fs in [head.as_ref() as &dyn SessionFileSystem, docs.as_ref()] {
+        assert_eq!(text(fs, "d/a").await.unwrap(), "1");
+        assert_eq!(text(fs, "d/b").await.unwrap(), "2");
+    }
+}
+
+/// Proves H07: a first half that fails is undone.
+#[tokio::test]
+async fn h07_a_failed_first_half_leaves_no_copy() {
+    let head = memory(&[("d/a", "1"), ("d/b", "2"), ("d/c/e", "3")]).await;
+    let docs = memory(&[]).await;
+    let policy = WorkspacePolicy::builder()
+        .allow_write("**")
+        .deny_write("d/b")
+        .build()
+        .unwrap();
+    let guarded = PolicyFileSystem::new(docs.clone(), policy);
+    let fs = mounted(
+        head.clone(),
+        "docs",
+        Arc::new(guarded),
+        RootAccess::ReadWrite,
+    );
+    let refused = fs
+        .rename(&path("d"), &path("/roots/docs/d"), Replace::Never)
+        .await;
+    assert!(matches!(refused, Err(FileSystemError::Denied { .. })));
+    assert!(names(docs.as_ref(), ".").await.is_empty());
+    assert_eq!(names(head.as_ref(), "d").await, ["a", "b", "c"]);
+}
+
+#[tokio::test]
+async fn h07_what_a_copy_would_lose_is_not_moved() {
+    let (files, folder) = disk();
+    files.write_all("d/a", "1").await.unwrap();
+    std::os::unix::fs::symlink("a", folder.path().join("tree/d/link")).unwrap();
+    let docs = memory(&[("run.sh", "x")]).await;
+    docs.set_executable(&path("run.sh"), true).unwrap();
+    let fs = mounted(files.clone(), "docs", docs.clone(), RootAccess::ReadWrite);
+    for (from, to) in [
+        ("d", "/roots/docs/d"),
+        ("/roots/docs/run.sh", "run.sh"),
+        ("/roots/docs", "x"),
+    ] {
+        let refused = fs.rename(&path(from), &path(to), Replace::Never).await;
+        assert!(
+            matches!(refused, Err(FileSystemError::InvalidOperation { .. })),
+            "{from}"
+        );
+    }
+    assert_eq!(names(files.as_ref(), ".").await, ["d"]);
+    assert_eq!(names(docs.as_ref(), ".").await, ["run.sh"]);
+}
+
+/// Proves H06: a read-only root inside the head's own folder is read-only by either name.
+#[tokio::test]
+async fn h06_the_more_specific_mount_decides() {
+    let (head, folder) = disk();
+    head.write_all("vendor/lib/a", "1").await.unwrap();
+    head.write_all("other/a", "1").await.unwrap();
+    let tree = folder.path().join("tree");
+    std::os::unix::fs::symlink("vendor", tree.join("alias")).unwrap();
+    let options = DiskOptions::new(folder.path().join("locks2"));
+    let vendor = DiskFileSystem::open(tree.join("vendor"), options).unwrap();
+    let fs = mounted(
+        head.clone(),
+        "vendor",
+        Arc::new(vendor),
+        RootAccess::ReadOnly,
+    );
+    for text in ["vendor/lib/a", "alias/lib/a", "vendor/new"] {
+        let refused = fs.write_all(text, "2").await;
+        assert!(
+            matches!(refused, Err(FileSystemError::ReadOnly { .. })),
+            "{text}"
+        );
+    }
+    let recursive = fs
+        .remove(&path("vendor"), Removal::Recursive, Precondition::Any)
+        .await;
+    assert!(matches!(recursive, Err(FileSystemError::ReadOnly { .. })));
+    let moved = fs
+        .rename(&path("vendor"), &path("mine"), Replace::Never)
+        .await;
+    assert!(matches!(moved, Err(FileSystemError::ReadOnly { .. })));
+    assert_eq!(text(&fs, "/roots/vendor/lib/a").await.unwrap(), "1");
+    assert_eq!(text(&fs, "vendor/lib/a").await.unwrap(), "1");
+    fs.write_all("other/a", "2").await.unwrap();
+}
