@@ -61,3 +61,45 @@ fn result_code(error: &sqlx::Error) -> Option<i32> {
     let extended: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(extended & 0xff)
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+    use sqlx::{ConnectOptions as _, Connection as _};
+
+    use super::*;
+
+    /// Proves H71 for `BUSY_SNAPSHOT`, which the store's own transactions cannot meet because they lock at once.
+    #[tokio::test]
+    async fn h71_a_stale_snapshot_is_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteConnectOptions::new()
+            .filename(folder.path().join("x.db"))
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal);
+        let mut writer = options.connect().await.unwrap();
+        sqlx::raw_sql("CREATE TABLE t (n); INSERT INTO t VALUES (1)")
+            .execute(&mut writer)
+            .await
+            .unwrap();
+        let mut late = options.connect().await.unwrap();
+        let mut stale = late.begin().await.unwrap();
+        sqlx::query("SELECT n FROM t")
+            .fetch_one(&mut *stale)
+            .await
+            .unwrap();
+        sqlx::query("UPDATE t SET n = 2")
+            .execute(&mut writer)
+            .await
+            .unwrap();
+        let error = sqlx::query("UPDATE t SET n = 3")
+            .execute(&mut *stale)
+            .await
+            .unwrap_err();
+        let code = error
+            .as_database_error()
+            .and_then(sqlx::error::DatabaseError::code);
+        assert_eq!(code.as_deref(), Some("517"));
+        assert!(matches!(judge(error, "test", folder.path()), Verdict::Busy));
+    }
+}

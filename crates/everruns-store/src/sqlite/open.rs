@@ -1,3 +1,4 @@
+use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,7 +58,7 @@ fn prepare_folder(path: &Path) -> Result<PathBuf, StoreError> {
     let Some(folder) = location.parent() else {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     };
-    match std::fs::create_dir_all(folder) {
+    match folder_builder().recursive(true).create(folder) {
         Ok(()) => Ok(location),
         Err(error)
             if matches!(
@@ -72,6 +73,15 @@ fn prepare_folder(path: &Path) -> Result<PathBuf, StoreError> {
         }
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Conversations are nobody else's business.
+fn folder_builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "changed on Unix only"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 fn options(location: &Path, policy: RetryPolicy) -> SqliteConnectOptions {

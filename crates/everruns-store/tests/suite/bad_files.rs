@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use everruns_core::session::{SessionStore as _, StoreError};
+use everruns_core::session::{EventQuery, Sequence, SessionStore as _, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 use everruns_store::SqliteSessionStore;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
@@ -236,6 +236,28 @@ async fn c15_a_corrupt_binding_is_an_error() {
         assert!(!error.to_string().contains("hunter2"), "{error}");
         store.close().await;
     }
+}
+
+/// Places have no gaps, so a missing event is not passed over in silence.
+#[tokio::test]
+async fn a_missing_event_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = filled(folder.path()).await;
+    with_raw(
+        &file,
+        "DROP TRIGGER events_are_not_removed; DELETE FROM events WHERE seq = 7",
+    )
+    .await;
+    let store = SqliteSessionStore::open(&file).await.unwrap();
+    for query in [
+        EventQuery::after(Sequence::START, 100),
+        EventQuery::last(100),
+    ] {
+        let error = store.events(&id("s"), query).await.unwrap_err();
+        assert!(matches!(error, StoreError::CorruptRecord { .. }), "{error}");
+    }
+    let page = store.events(&id("s"), EventQuery::last(5)).await.unwrap();
+    assert_eq!(page.events.len(), 5);
 }
 
 /// Proves H72 for permissions. Run as an ordinary user, because root may write everything.

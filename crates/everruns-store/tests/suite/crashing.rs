@@ -22,7 +22,7 @@ on_each! {
 
 async fn h66_acknowledged_appends_survive_a_kill(place: Place) {
     let store = place.open().await;
-    if place.is_child() {
+    if place.is_child {
         let token = FencingToken(child::argument().parse().unwrap());
         for n in 0.. {
             append(store.as_ref(), "s", token, n, &n.to_string())
@@ -70,7 +70,7 @@ fn die_at(step: String) {
 
 async fn h66_an_append_killed_at_each_step_is_applied_once(place: Place) {
     let store = place.open().await;
-    if place.is_child() {
+    if place.is_child {
         let argument = child::argument();
         let (step, token) = argument.split_once(' ').unwrap();
         die_at(format!("store.append.{step}"));
@@ -91,7 +91,7 @@ async fn h66_an_append_killed_at_each_step_is_applied_once(place: Place) {
 
 async fn h65_a_bind_killed_at_each_step_is_bound_or_not(place: Place) {
     let store = place.open().await;
-    if place.is_child() {
+    if place.is_child {
         let step = child::argument();
         die_at(format!("store.bind.{step}"));
         let head = binding(&step, Isolated);

@@ -2,7 +2,7 @@
 //!
 //! A test that needs other processes runs its own binary again: see `support::place`.
 
-#![cfg(test)]
+#![cfg(all(test, any(feature = "sqlite", feature = "postgres")))]
 
 #[macro_use]
 mod support;
@@ -10,6 +10,7 @@ mod support;
 mod cancelling;
 mod conformance;
 mod crashing;
+mod details;
 mod processes;
 mod schema;
 

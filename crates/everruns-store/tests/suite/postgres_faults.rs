@@ -224,7 +224,7 @@ async fn an_unreachable_server() {
         .await
         .unwrap_err();
     assert!(error.is_retryable(), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_mins(1));
     assert!(
         !format!("{error} {error:?}").contains("hunter2"),
         "{error:?}"

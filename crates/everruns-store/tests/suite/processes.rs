@@ -20,7 +20,7 @@ const ROUNDS: usize = 8;
 
 async fn c06_two_processes_cannot_bind_one_isolated_head(place: Place) {
     let store = place.open().await;
-    if place.is_child() {
+    if place.is_child {
         let name = child::argument();
         child::tell("ready");
         for round in 0..ROUNDS {
@@ -71,7 +71,7 @@ async fn c06_two_processes_cannot_bind_one_isolated_head(place: Place) {
 async fn h50_appends_of_two_processes_take_turns(place: Place) {
     const EACH: usize = 25;
     let store = place.open().await;
-    if place.is_child() {
+    if place.is_child {
         let argument = child::argument();
         let (name, token) = argument.split_once(' ').unwrap();
         let token = FencingToken(token.parse().unwrap());
@@ -123,7 +123,7 @@ async fn h50_appends_of_two_processes_take_turns(place: Place) {
 }
 
 async fn processes_open_a_fresh_database_at_once(place: Place) {
-    if place.is_child() {
+    if place.is_child {
         child::tell("ready");
         child::wait();
         let store = place.open().await;

@@ -6,6 +6,7 @@ use std::process::Command;
 /// `nobody` on every system that has one.
 const NOBODY: u32 = 65_534;
 
+#[cfg(feature = "sqlite")]
 const AS_ORDINARY: &str = "EVERRUNS_STORE_TEST_ORDINARY";
 
 /// Whether this process may do everything.
@@ -31,6 +32,7 @@ pub(crate) fn command(program: &Path, folder: &Path) -> Command {
 }
 
 /// Runs `work` at once, or in a process of an ordinary user when this one is root's.
+#[cfg(feature = "sqlite")]
 pub(crate) async fn run_as_ordinary_user<F>(test: &str, work: impl FnOnce() -> F)
 where
     F: Future<Output = ()>,

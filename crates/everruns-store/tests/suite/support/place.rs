@@ -10,6 +10,8 @@ pub(crate) struct Place {
     pub(crate) target: String,
     /// The full name of the test, with which its binary is run again.
     test: &'static str,
+    /// Whether this process is a child of the test.
+    pub(crate) is_child: bool,
     #[cfg(feature = "sqlite")]
     _folder: Option<tempfile::TempDir>,
     #[cfg(feature = "postgres")]
@@ -21,6 +23,7 @@ impl Place {
         Self {
             target,
             test,
+            is_child: false,
             #[cfg(feature = "sqlite")]
             _folder: None,
             #[cfg(feature = "postgres")]
@@ -31,7 +34,10 @@ impl Place {
     /// The place of the parent, when this process is a child of the test.
     fn inherited(test: &'static str) -> Option<Self> {
         let target = std::env::var(TARGET).ok()?;
-        (std::env::var(TEST).ok()?.as_str() == test).then(|| Self::new(target, test))
+        (std::env::var(TEST).ok()?.as_str() == test).then(|| Self {
+            is_child: true,
+            ..Self::new(target, test)
+        })
     }
 
     #[cfg(feature = "sqlite")]
@@ -57,11 +63,6 @@ impl Place {
             _server: Some(server.clone()),
             ..Self::new(server.fresh_database().await, test)
         })
-    }
-
-    /// Whether this process is a child of the test.
-    pub(crate) fn is_child(&self) -> bool {
-        std::env::var_os(TARGET).is_some()
     }
 
     pub(crate) async fn open(&self) -> Arc<dyn SessionStore> {

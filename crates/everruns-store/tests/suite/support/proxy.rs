@@ -1,4 +1,6 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -57,15 +59,14 @@ impl Proxy {
 async fn pass(client: TcpStream, server: TcpStream, next: Arc<Mutex<Option<Cut>>>) {
     let (mut from_client, to_client) = client.into_split();
     let (from_server, mut to_server) = server.into_split();
-    let back = tokio::spawn(copy(from_server, to_client));
+    let mute = Arc::new(AtomicBool::new(false));
+    let back = tokio::spawn(answer(from_server, to_client, Arc::clone(&mute)));
     let mut buffer = vec![0; 65_536];
-    loop {
-        let Ok(length @ 1..) = from_client.read(&mut buffer).await else {
-            break;
-        };
+    while let Ok(length @ 1..) = from_client.read(&mut buffer).await {
         let sent = &buffer[..length];
-        // The client waits for the answer to what it sent before, so the COMMIT comes in one piece and alone.
-        let commits = sent.windows(6).any(|text| text == b"COMMIT");
+        // The client waits for the answer to what it sent before, so the COMMIT comes in one piece and alone. The NUL
+        // tells it from `READ COMMITTED`.
+        let commits = sent.windows(7).any(|text| text == b"COMMIT\0");
         let cut = if commits {
             next.lock().unwrap().take()
         } else {
@@ -75,12 +76,10 @@ async fn pass(client: TcpStream, server: TcpStream, next: Arc<Mutex<Option<Cut>>
             break;
         }
         if cut == Some(Cut::AfterCommit) {
-            back.abort();
-            // Ended, so that nothing reads the answer before the test has it thrown away.
-            drop(back.await);
+            mute.store(true, Ordering::SeqCst);
             to_server.write_all(sent).await.unwrap();
-            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-            return;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            break;
         }
         if to_server.write_all(sent).await.is_err() {
             break;
@@ -89,7 +88,12 @@ async fn pass(client: TcpStream, server: TcpStream, next: Arc<Mutex<Option<Cut>>
     back.abort();
 }
 
-async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
-    // Either end may be broken off on purpose.
-    drop(tokio::io::copy(&mut from, &mut to).await);
+/// Passes answers on, or throws them away while `mute`.
+async fn answer(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mute: Arc<AtomicBool>) {
+    let mut buffer = vec![0; 65_536];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        if !mute.load(Ordering::SeqCst) && to.write_all(&buffer[..length]).await.is_err() {
+            break;
+        }
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) async fn lease(
 ) -> FencingToken {
     let owner = LeaseOwner(owner.to_owned());
     store
-        .acquire_lease(&id(text), &owner, at(now), Duration::from_secs(60))
+        .acquire_lease(&id(text), &owner, at(now), Duration::from_mins(1))
         .await
         .unwrap()
         .token
