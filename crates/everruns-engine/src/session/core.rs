@@ -17,6 +17,8 @@ pub(crate) struct SessionCore {
     /// Set once, when the session has started or was resumed.
     pub(crate) active: OnceCell<Arc<Active>>,
     draft: Mutex<Draft>,
+    /// Made by this engine, so that nothing of it is recorded before it starts.
+    new: bool,
 }
 
 /// What is chosen before the session starts.
@@ -28,7 +30,15 @@ pub(crate) struct Draft {
 }
 
 impl SessionCore {
+    /// A session that is recorded nowhere yet.
     pub(crate) fn new(id: SessionId, engine: Arc<EngineParts>, agent: Agent) -> Self {
+        let mut core = Self::recorded(id, engine, agent);
+        core.new = true;
+        core
+    }
+
+    /// A session that the store knows.
+    pub(crate) fn recorded(id: SessionId, engine: Arc<EngineParts>, agent: Agent) -> Self {
         let journal = Arc::new(Journal::new(id.clone(), engine.services.clone()));
         Self {
             id,
@@ -40,6 +50,7 @@ impl SessionCore {
                 environment: None,
                 title: None,
             }),
+            new: false,
         }
     }
 
@@ -50,7 +61,7 @@ impl SessionCore {
 
 impl Drop for SessionCore {
     fn drop(&mut self) {
-        if self.active.get().is_none() {
+        if self.new && self.active.get().is_none() {
             self.engine.forget_unstarted(&self.id);
         }
     }

@@ -37,7 +37,7 @@ pub(crate) async fn resume(
         .await
         .map_err(|error| ResumeError::from_workspace(&id, error))?;
     failpoint::hit("engine.resume.after-claim")?;
-    let core = Arc::new(SessionCore::new(id, Arc::clone(engine), agent.clone()));
+    let core = Arc::new(SessionCore::recorded(id, Arc::clone(engine), agent.clone()));
     activate(&core, agent, head).await?;
     engine.set_live(&core);
     Ok(Session::new(core))

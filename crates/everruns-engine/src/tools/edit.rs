@@ -26,7 +26,7 @@ pub(super) fn apply(text: &mut Text, replacements: &[Replacement]) -> Result<usi
             _ => format!("Edit {} of {}: ", index + 1, replacements.len()),
         };
         changed += apply_one(text, replacement)
-            .map_err(|reason| ToolError::new(format!("{which}{reason} Nothing was changed.")))?;
+            .map_err(|reason| ToolError::new(format!("Nothing was changed. {which}{reason}")))?;
     }
     Ok(changed)
 }

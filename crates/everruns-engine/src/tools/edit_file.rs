@@ -31,7 +31,6 @@ struct Edit {
     /// The text to put in its place.
     new_text: String,
     /// How often the old text is in the file; all of these places are changed. 1 when left out.
-    #[serde(default)]
     expected_count: Option<usize>,
 }
 

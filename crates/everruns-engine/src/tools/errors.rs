@@ -36,7 +36,7 @@ fn advice(error: &FileSystemError) -> &'static str {
         }
         FileSystemError::Conflict { .. } => "Read it again with read_file, then repeat the change.",
         FileSystemError::TooLarge { .. } => "Use grep to find the part you need.",
-        FileSystemError::UnknownRoot { .. } => "Use one of the roots that there are.",
+        FileSystemError::UnknownRoot { .. } => "Other files are in /workspace.",
         FileSystemError::InvalidPattern { .. } => {
             "Correct the pattern, or set `fixed` to search for the text itself."
         }

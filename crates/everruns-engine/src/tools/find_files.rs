@@ -18,7 +18,6 @@ struct Arguments {
     /// A glob such as `*.rs`, which matches names at any depth, or `src/**/*.rs`, which matches paths.
     pattern: String,
     /// The folder to look in; /workspace when left out.
-    #[serde(default)]
     folder: Option<String>,
     /// Also finds what .gitignore names.
     #[serde(default)]
@@ -27,7 +26,6 @@ struct Arguments {
     #[serde(default)]
     include_hidden: bool,
     /// Goes on after this path of a search before.
-    #[serde(default)]
     after: Option<String>,
 }
 

@@ -36,7 +36,6 @@ struct Arguments {
     #[serde(default)]
     multiline: bool,
     /// The folder to search in; /workspace when left out.
-    #[serde(default)]
     folder: Option<String>,
     /// Only files that match one of these globs, such as `*.rs`.
     #[serde(default)]
@@ -51,7 +50,6 @@ struct Arguments {
     #[serde(default)]
     include_hidden: bool,
     /// Goes on after this file of a search before.
-    #[serde(default)]
     after: Option<String>,
 }
 

@@ -21,10 +21,8 @@ pub(super) struct ListDirectory;
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// The folder; /workspace when left out.
-    #[serde(default)]
     path: Option<String>,
     /// Goes on after this name of a listing before.
-    #[serde(default)]
     after: Option<String>,
 }
 

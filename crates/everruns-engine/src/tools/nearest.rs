@@ -41,7 +41,6 @@ pub(super) fn describe(text: &Text, old: &str) -> String {
         // Writing to a text cannot fail.
         let _infallible = write!(described, "\n{number:>6}\t{line}");
     }
-    described.push('\n');
     described
 }
 

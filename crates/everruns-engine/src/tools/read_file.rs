@@ -28,10 +28,8 @@ struct Arguments {
     /// The file, such as `src/main.rs` or `/workspace/src/main.rs`.
     path: String,
     /// The first line to show, counted from 1. The file's first line when left out.
-    #[serde(default)]
     start_line: Option<usize>,
     /// How many lines to show at most.
-    #[serde(default)]
     line_count: Option<usize>,
 }
 
