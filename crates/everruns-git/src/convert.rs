@@ -83,7 +83,7 @@ pub(crate) fn workspace(
             gix::path::into_bstr(folder)
                 .map_or_else(
                     |_| folder.to_string_lossy().into_owned().into(),
-                    |path| path.into_owned(),
+                    std::borrow::Cow::into_owned,
                 )
                 .as_bstr(),
         ),

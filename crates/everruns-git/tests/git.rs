@@ -1,4 +1,8 @@
 //! The backend beside the real `git`.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in a test and its fixtures, what can't be unwrapped is a failure"
+)]
 
 #[path = "git/fixture/mod.rs"]
 mod fixture;
@@ -13,6 +17,8 @@ mod conformance;
 mod crash;
 #[path = "git/diff.rs"]
 mod diff;
+#[path = "git/generated.rs"]
+mod generated;
 #[path = "git/hostile.rs"]
 mod hostile;
 #[path = "git/input.rs"]

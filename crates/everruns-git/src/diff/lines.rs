@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn distant_changes_are_hunks_of_their_own() {
-        let old: String = (1..=30).map(|n| format!("{n}\n")).collect();
+        let old = (1..=30).map(|n| n.to_string() + "\n").collect::<String>();
         let new = old.replace("5\n", "five\n").replace("30\n", "30");
         let lines = compare(old.as_bytes(), new.as_bytes());
         // "5\n" also ends 15 and 25.

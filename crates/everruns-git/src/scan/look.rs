@@ -1,4 +1,8 @@
-//! One look at a working tree: how it differs from its index, and the index from the commit.
+//! The comparison.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use everruns_fs::disk::is_temporary_name;
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -10,7 +14,8 @@ use gix::status::tree_index::TrackRenames;
 use gix::status::{Item, Submodule, UntrackedFiles};
 use gix::submodule::config::Ignore;
 
-use crate::error::{GitStep as _, Result};
+use super::displaced;
+use crate::error::{GitError, GitStep as _, Result};
 
 /// Everything that differs, in the order of paths.
 #[derive(Debug)]
@@ -40,9 +45,11 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     // the like, and what a checkpoint can't hold has to be told.
     let index = worktree.index_or_empty().git("read the index")?;
     let untracked = untracked(worktree, &index)?;
+    let displaced = displaced::find(Arc::clone(&index), folder_of(worktree)?)?;
     let items = worktree
         .status(Discard)
         .git("prepare the comparison of files")?
+        .index(displaced.index)
         .untracked_files(UntrackedFiles::None)
         .index_worktree_rewrites(None)
         .index_worktree_submodules(Submodule::Given {
@@ -54,7 +61,7 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
         .git("compare the files with the index")?;
     let mut scan = Scan {
         staged: Vec::new(),
-        unstaged: Vec::new(),
+        unstaged: displaced.items,
     };
     for item in items {
         match item.git("compare the files with the index")? {
@@ -79,18 +86,27 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     Ok(scan)
 }
 
+/// The folder of `worktree`.
+fn folder_of(worktree: &gix::Repository) -> Result<&Path> {
+    worktree.workdir().ok_or_else(|| GitError::Unsupported {
+        path: worktree.git_dir().to_owned(),
+        reason: "its record names no folder",
+    })
+}
+
 /// Starts a walk for what the index doesn't know.
 fn untracked(
     worktree: &gix::Repository,
     index: &gix::worktree::Index,
 ) -> Result<gix::dirwalk::Iter> {
     let step = "look for untracked files";
+    let never = Arc::new(AtomicBool::new(false));
     let options = worktree
         .dirwalk_options()
         .git(step)?
         .emit_untracked(EmissionMode::Matching);
     worktree
-        .dirwalk_iter(index.clone(), None::<BString>, Default::default(), options)
+        .dirwalk_iter(Arc::clone(index), None::<BString>, never.into(), options)
         .git(step)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use everruns_core::workspace::{EntryState, StatusEntry};
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::diff::index::ChangeRef;
 use gix::dir::entry::Kind;
 use gix::status::index_worktree::Item;
@@ -43,24 +43,49 @@ pub(crate) fn entries(scan: &Scan) -> (Vec<StatusEntry>, bool) {
         }
     }
     let mut conflicted = false;
+    let mut untracked = Vec::new();
     for item in &scan.unstaged {
         let Some((staged, unstaged)) = unstaged(item) else {
             continue;
         };
-        let letters = found.entry(path_of(item).to_owned()).or_default();
+        let path = path_of(item);
+        if unstaged == EntryState::Untracked {
+            // A path can be staged for deletion and there all the same: Git prints two lines.
+            untracked.push(entry(path, unstaged, unstaged, None));
+            continue;
+        }
+        let letters = found.entry(path.to_owned()).or_default();
         letters.unstaged = unstaged;
         if let Some(staged) = staged {
             letters.staged = staged;
-            conflicted |= staged != EntryState::Untracked;
+            conflicted = true;
         }
     }
-    let entries = found.into_iter().map(|(path, letters)| StatusEntry {
-        path: path_text(path.as_bstr()),
-        staged: letters.staged,
-        unstaged: letters.unstaged,
-        original: letters.original.map(|path| path_text(path.as_bstr())),
+    let tracked = found.into_iter().map(|(path, letters)| {
+        let Letters {
+            staged,
+            unstaged,
+            original,
+        } = letters;
+        entry(path.as_bstr(), staged, unstaged, original)
     });
-    (entries.collect(), conflicted)
+    let mut entries: Vec<StatusEntry> = tracked.chain(untracked).collect();
+    entries.sort_by(|left, right| left.path.cmp(&right.path));
+    (entries, conflicted)
+}
+
+fn entry(
+    path: &BStr,
+    staged: EntryState,
+    unstaged: EntryState,
+    original: Option<BString>,
+) -> StatusEntry {
+    StatusEntry {
+        path: path_text(path),
+        staged,
+        unstaged,
+        original: original.map(|path| path_text(path.as_bstr())),
+    }
 }
 
 fn staged(change: &gix::diff::index::Change) -> EntryState {
@@ -111,7 +136,7 @@ fn unstaged(item: &Item) -> Option<(Option<EntryState>, EntryState)> {
         },
         Item::DirectoryContents { entry, .. } => match entry.disk_kind {
             Some(Kind::File | Kind::Symlink | Kind::Repository | Kind::Directory) => {
-                Some((Some(EntryState::Untracked), EntryState::Untracked))
+                Some((None, EntryState::Untracked))
             }
             Some(Kind::Untrackable) | None => None,
         },

@@ -26,7 +26,7 @@ fn numstat(diff: &WorkspaceDiff) -> String {
 #[tokio::test]
 async fn diff_counts_and_hunks_are_those_of_git() {
     let scene = Scene::new();
-    let numbers: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let numbers = (1..=40).map(|n| n.to_string() + "\n").collect::<String>();
     write(&scene.repository.path.join("numbers"), &numbers);
     write(
         &scene.repository.path.join("old-name.txt"),

@@ -180,12 +180,14 @@ async fn h20_filters_run_when_the_application_says_so() {
     );
 }
 
+/// What a forger does to a head's folder, its record, and with a victim's repository.
+type Forgery = fn(&Path, &Path, &Path);
+
 /// Proves H24: each use checks the worktree and its record against what was written.
 #[tokio::test]
 async fn h24_a_forged_worktree_is_refused() {
     let scene = Scene::new();
     let victim = Repository::small(&scene.root.path().join("victim"));
-    type Forgery = fn(&Path, &Path, &Path);
     let forgeries: [(&str, Forgery); 9] = [
         (
             "the .git file names another repository",
@@ -226,10 +228,10 @@ async fn h24_a_forged_worktree_is_refused() {
             .unwrap();
         }),
         ("the record is gone", |_, record, _| {
-            std::fs::remove_dir_all(record).unwrap()
+            std::fs::remove_dir_all(record).unwrap();
         }),
         ("the folder is gone", |folder, _, _| {
-            std::fs::remove_dir_all(folder).unwrap()
+            std::fs::remove_dir_all(folder).unwrap();
         }),
         ("the folder is a link", |folder, _, victim| {
             std::fs::remove_dir_all(folder).unwrap();
@@ -268,10 +270,10 @@ async fn h24_a_forged_worktree_is_refused() {
                 .await
                 .map(drop),
         );
-        if what != "the folder is gone" {
-            refused(head.destroy().await.map(drop));
-        } else {
+        if what == "the folder is gone" {
             head.destroy().await.unwrap();
+        } else {
+            refused(head.destroy().await.map(drop));
         }
         assert_eq!(crate::fixture::snapshot(&victim.path), before, "{what}");
     }

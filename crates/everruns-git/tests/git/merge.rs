@@ -4,7 +4,7 @@ use everruns_core::workspace::{MergeOutcome, MergeRequest, MergeStrategy, Worksp
 
 use crate::fixture::{Scene, git, snapshot, write};
 
-async fn scene_with_target() -> Scene {
+fn scene_with_target() -> Scene {
     let scene = Scene::new();
     git(&scene.repository.path, &["branch", "target"]);
     scene
@@ -12,7 +12,7 @@ async fn scene_with_target() -> Scene {
 
 #[tokio::test]
 async fn a_merge_moves_a_branch_and_nothing_else() {
-    let scene = scene_with_target().await;
+    let scene = scene_with_target();
     let project = &scene.repository.path;
     let head = scene.head("one").await;
     write(&scene.folder(&head).join("uncommitted.txt"), "work\n");
@@ -38,7 +38,7 @@ async fn a_merge_moves_a_branch_and_nothing_else() {
 
 #[tokio::test]
 async fn strategies_make_the_commits_they_say() {
-    let scene = scene_with_target().await;
+    let scene = scene_with_target();
     let project = &scene.repository.path;
     let head = scene.head("one").await;
     let folder = scene.folder(&head);
@@ -80,7 +80,7 @@ async fn strategies_make_the_commits_they_say() {
 
 #[tokio::test]
 async fn conflicts_are_data_and_change_nothing() {
-    let scene = scene_with_target().await;
+    let scene = scene_with_target();
     let project = &scene.repository.path;
     let head = scene.head("one").await;
     write(&scene.folder(&head).join("README.md"), "# Ours\n");

@@ -179,3 +179,30 @@ async fn h27_degraded_facts_are_told() {
     );
     assert_eq!(told(&status), porcelain(&folder));
 }
+
+/// H16: a pipe where an executable file was blocks nothing, and a link there is not followed.
+#[tokio::test]
+async fn h16_what_took_an_executable_files_place_is_not_opened() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let script = folder.join("tools/run.sh");
+    std::fs::remove_file(&script).unwrap();
+    std::os::unix::fs::symlink("/nonexistent/secret", &script).unwrap();
+    assert_eq!(told(&head.status().await.unwrap()), [" T tools/run.sh"]);
+    assert_eq!(porcelain(&folder), [" T tools/run.sh"]);
+    head.checkpoint().await.unwrap();
+    std::fs::remove_file(&script).unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        &script,
+        rustix::fs::Mode::from_raw_mode(0o600),
+    )
+    .unwrap();
+    let status = tokio::time::timeout(std::time::Duration::from_secs(10), head.status()).await;
+    assert_eq!(told(&status.unwrap().unwrap()), [" T tools/run.sh"]);
+    assert_eq!(
+        head.checkpoint().await.unwrap().uncaptured[0].path,
+        "tools/run.sh"
+    );
+}

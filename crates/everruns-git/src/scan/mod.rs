@@ -1,0 +1,6 @@
+//! One look at a working tree: how it differs from its index, and the index from the commit.
+
+mod displaced;
+mod look;
+
+pub(crate) use look::{Renames, Scan, path_of, scan};
