@@ -20,6 +20,8 @@ mod mounts;
 mod policy;
 #[path = "stack/policy_files.rs"]
 mod policy_files;
+#[path = "stack/policy_property.rs"]
+mod policy_property;
 #[path = "stack/seeded.rs"]
 mod seeded;
 #[path = "stack/support.rs"]

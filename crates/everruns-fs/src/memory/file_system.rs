@@ -10,11 +10,13 @@ use everruns_core::file_system::{
     FileSystemError, LastLink, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
     SearchStream, SessionFileSystem,
 };
-use everruns_core::path::{Mount, WorkspacePath};
+use everruns_core::path::WorkspacePath;
 
 use super::MemoryOptions;
-use super::edit::{blocked_by, put, take};
+use super::checks::{check, file_at, node_at, not_a_file, not_blocked, usable};
+use super::edit::{put, take};
 use super::node::{File, Node};
+use super::snapshot::Snapshot;
 use super::source::MemorySource;
 use crate::search::{CompiledSearch, stream};
 
@@ -42,26 +44,6 @@ struct State {
     total_bytes: u64,
     /// Why the tree can no longer be used.
     closed: Option<&'static str>,
-}
-
-/// One state of a tree, shared with whatever has the same parts.
-#[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) top: Node,
-    total_bytes: u64,
-}
-
-impl Snapshot {
-    /// A state made of a tree.
-    pub(crate) fn of(top: Node) -> Self {
-        let total_bytes = top.total_bytes();
-        Self { top, total_bytes }
-    }
-
-    /// What the state is called: the hash of its names, bytes and modes.
-    pub(crate) fn revision(&self) -> String {
-        self.top.hash().to_string()
-    }
 }
 
 impl MemoryFileSystem {
@@ -127,26 +109,21 @@ impl MemoryFileSystem {
 
     /// Puts another state in place of the present one, and gives that one back.
     pub(crate) fn replace(&self, snapshot: Snapshot) -> Snapshot {
-        let mut state = self
-            .shared
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        Snapshot {
-            top: std::mem::replace(&mut state.top, snapshot.top),
-            total_bytes: std::mem::replace(&mut state.total_bytes, snapshot.total_bytes),
-        }
+        let mut state = self.locked();
+        state.exchange(snapshot)
     }
 
     /// Takes the files away; every later call fails with `reason`.
     pub(crate) fn close(&self, reason: &'static str) -> Snapshot {
-        let last = self.replace(Snapshot::of(Node::empty(self.shared.options.clock.now())));
-        self.shared
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed = Some(reason);
-        last
+        let nothing = Snapshot::of(Node::empty(self.shared.options.clock.now()));
+        let mut state = self.locked();
+        state.closed = Some(reason);
+        state.exchange(nothing)
+    }
+
+    fn locked(&self) -> RwLockWriteGuard<'_, State> {
+        let state = self.shared.state.write();
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_state(&self) -> Result<RwLockReadGuard<'_, State>, FileSystemError> {
@@ -159,67 +136,23 @@ impl MemoryFileSystem {
     }
 
     fn write_state(&self) -> Result<RwLockWriteGuard<'_, State>, FileSystemError> {
-        let state = self
-            .shared
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = self.locked();
         usable(state.closed).map(|()| state)
+    }
+}
+
+impl State {
+    fn exchange(&mut self, snapshot: Snapshot) -> Snapshot {
+        Snapshot {
+            top: std::mem::replace(&mut self.top, snapshot.top),
+            total_bytes: std::mem::replace(&mut self.total_bytes, snapshot.total_bytes),
+        }
     }
 }
 
 impl Default for MemoryFileSystem {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-fn usable(closed: Option<&'static str>) -> Result<(), FileSystemError> {
-    match closed {
-        None => Ok(()),
-        Some(reason) => Err(FileSystemError::StaleRoot {
-            reason: reason.to_owned(),
-        }),
-    }
-}
-
-/// Checks what can be told of a path alone.
-fn check(path: &WorkspacePath) -> Result<(), FileSystemError> {
-    if let Mount::Root(name) = path.mount() {
-        return Err(FileSystemError::UnknownRoot {
-            name: name.to_string(),
-            known: Vec::new(),
-        });
-    }
-    if path.is_git_internal() {
-        return Err(FileSystemError::GitInternal { path: path.clone() });
-    }
-    Ok(())
-}
-
-fn node_at<'a>(top: &'a Node, path: &WorkspacePath) -> Result<&'a Node, FileSystemError> {
-    top.get(path)
-        .ok_or_else(|| FileSystemError::NotFound { path: path.clone() })
-}
-
-fn file_at<'a>(top: &'a Node, path: &WorkspacePath) -> Result<&'a Arc<File>, FileSystemError> {
-    match node_at(top, path)? {
-        Node::File(file) => Ok(file),
-        Node::Folder(_) => Err(not_a_file(path)),
-    }
-}
-
-fn not_a_file(path: &WorkspacePath) -> FileSystemError {
-    FileSystemError::NotAFile {
-        path: path.clone(),
-        kind: FileKind::Directory,
-    }
-}
-
-fn not_blocked(top: &Node, path: &WorkspacePath) -> Result<(), FileSystemError> {
-    match blocked_by(top, path) {
-        Some(path) => Err(FileSystemError::NotADirectory { path }),
-        None => Ok(()),
     }
 }
 

@@ -1,15 +1,17 @@
 //! Files in memory: a persistent tree whose parts are shared, so that a fork costs nothing.
 
 mod changes;
+mod checks;
 mod edit;
 mod file_system;
 mod node;
 mod options;
+mod snapshot;
 mod source;
 
 pub(crate) use changes::{TreeChange, changes};
 pub(crate) use edit::{put, take};
 pub use file_system::MemoryFileSystem;
-pub(crate) use file_system::Snapshot;
 pub(crate) use node::{File, Node};
 pub use options::MemoryOptions;
+pub(crate) use snapshot::Snapshot;

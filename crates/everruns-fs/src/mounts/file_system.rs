@@ -31,7 +31,7 @@ pub struct MountedFileSystem {
 }
 
 impl MountedFileSystem {
-    /// Mounts `head` and `roots`.
+    /// Mounts `head` and `roots`. Looks where they lie on the host, which blocks for a moment.
     pub fn new(head: Arc<dyn SessionFileSystem>, roots: WorkspaceRootSet) -> Self {
         let overlaps = Overlaps::find(head.as_ref(), &roots);
         Self {

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::path::{Mount, WorkspacePath};
 
@@ -9,14 +11,25 @@ pub(super) struct Overlaps {
     protected: Vec<WorkspacePath>,
 }
 
+/// Where a tree lies on the host, links resolved, so that two names of one folder are seen to be one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only compares where two trees were opened; nothing is opened by this path"
+)]
+fn host_folder(files: &dyn SessionFileSystem) -> Option<PathBuf> {
+    let path = files.host_path(&WorkspacePath::root())?;
+    Some(path.canonicalize().unwrap_or(path))
+}
+
 impl Overlaps {
+    /// Looks where the trees lie. Blocks for a moment when they are on disk.
     pub(super) fn find(head: &dyn SessionFileSystem, roots: &WorkspaceRootSet) -> Self {
         let top = WorkspacePath::root();
         let trees = || {
             let roots = roots
                 .iter()
-                .map(|(name, root)| (Mount::Root(name.clone()), root.files.host_path(&top)));
-            std::iter::once((Mount::Head, head.host_path(&top))).chain(roots)
+                .map(|(name, root)| (Mount::Root(name.clone()), host_folder(root.files.as_ref())));
+            std::iter::once((Mount::Head, host_folder(head))).chain(roots)
         };
         let read_only: Vec<_> = trees()
             .filter(|(mount, _)| match mount {

@@ -26,7 +26,7 @@ impl fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GitInternal => f.write_str("Git's own folder is never accessible"),
-            Self::Sensitive(kind) => write!(f, "{kind} may hold credentials (allow_sensitive)"),
+            Self::Sensitive(kind) => write!(f, "{kind} is protected (allow_sensitive)"),
             Self::Hidden => f.write_str("hidden files are not allowed (allow_hidden)"),
             Self::Denied(access, glob) => write!(f, "deny_{access} `{}`", glob.escape_debug()),
             Self::NotAllowed(access) => write!(f, "no allow_{access} rule matches"),

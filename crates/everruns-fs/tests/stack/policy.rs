@@ -242,7 +242,7 @@ fn globs_that_cannot_be_used_are_refused() {
     }
 }
 
-fn any_glob() -> impl Strategy<Value = String> {
+pub(crate) fn any_glob() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "a", "b", "*", "**", "a*", ".env", ".x", "?", "[ab]", "{a,b}", "x.pem",
     ]);
@@ -251,7 +251,7 @@ fn any_glob() -> impl Strategy<Value = String> {
         .prop_map(|(prefix, parts)| prefix.to_owned() + &parts.join("/"))
 }
 
-fn any_path() -> impl Strategy<Value = WorkspacePath> {
+pub(crate) fn any_path() -> impl Strategy<Value = WorkspacePath> {
     let part = prop::sample::select(vec!["a", "b", "ab", ".env", ".x", "x.pem", ".git", "c"]);
     let prefix = prop::sample::select(vec!["", "/roots/r/", "/roots/s/"]);
     (prefix, prop::collection::vec(part, 0..4)).prop_map(|(prefix, parts)| {
@@ -260,7 +260,7 @@ fn any_path() -> impl Strategy<Value = WorkspacePath> {
     })
 }
 
-fn any_policy() -> impl Strategy<Value = WorkspacePolicy> {
+pub(crate) fn any_policy() -> impl Strategy<Value = WorkspacePolicy> {
     let globs = || prop::collection::vec(any_glob(), 0..3);
     (globs(), globs(), globs(), globs(), any::<[bool; 3]>()).prop_map(
         |(reads, writes, no_reads, no_writes, [hidden, sensitive, recursive])| {

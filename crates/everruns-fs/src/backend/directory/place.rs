@@ -1,9 +1,10 @@
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use everruns_core::file_system::ContentVersion;
 use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::WorkspaceError;
-use rustix::fs::{AtFlags, CWD, StatxFlags};
 use serde::{Deserialize, Serialize};
 
 /// A directory by its exact canonical path, and what tells it from one that takes its place later.
@@ -29,21 +30,21 @@ pub(super) struct Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Birth {
-    pub(super) seconds: i64,
+    pub(super) seconds: u64,
     pub(super) nanoseconds: u32,
 }
 
 impl Identity {
     fn read(path: &Path) -> std::io::Result<Self> {
-        let wanted = StatxFlags::INO | StatxFlags::BTIME;
-        let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), wanted)?;
-        let has_birth = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+        let metadata = std::fs::metadata(path)?;
+        let born = metadata.created().ok();
+        let since_epoch = born.and_then(|born| born.duration_since(UNIX_EPOCH).ok());
         Ok(Self {
-            device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
-            inode: stat.stx_ino,
-            born: has_birth.then_some(Birth {
-                seconds: stat.stx_btime.tv_sec,
-                nanoseconds: stat.stx_btime.tv_nsec,
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            born: since_epoch.map(|since| Birth {
+                seconds: since.as_secs(),
+                nanoseconds: since.subsec_nanos(),
             }),
         })
     }

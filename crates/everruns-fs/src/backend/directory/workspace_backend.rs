@@ -173,17 +173,15 @@ impl Shared {
     }
 
     async fn resource(self: &Arc<Self>, record: &Record) -> Result<DirectoryHead, WorkspaceError> {
-        self.verify().await?;
         let this = Arc::clone(self);
-        let files = blocking(move || {
+        let opened = blocking(move || {
             DiskFileSystem::open(&this.place.path, DiskOptions::new(&this.lock_dir))
         });
+        let files = opened.await;
+        // In this order, what was opened is what is proved.
+        self.verify().await?;
         let descriptor = self.head_descriptor(record);
-        Ok(DirectoryHead::new(
-            Arc::clone(self),
-            descriptor,
-            files.await?,
-        ))
+        Ok(DirectoryHead::new(Arc::clone(self), descriptor, files?))
     }
 }
 

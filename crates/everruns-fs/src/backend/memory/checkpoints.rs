@@ -89,7 +89,7 @@ impl MemoryHead {
         })
     }
 
-    /// Takes the files away and keeps their last state when nothing else has it.
+    /// Records the last state of a head that ends; `None` when it is the one that it was made from.
     pub(super) fn keep_last(
         head: &mut HeadState,
         last: &Snapshot,

@@ -1,6 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use everruns_core::file_system::ContentVersion;
+use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{
     EntryState, FileChange, FileDiff, StatusEntry, WorkspaceDiff, WorkspaceHeadStatus,
 };
@@ -12,6 +15,8 @@ use crate::memory::{File, Snapshot, TreeChange, changes};
 const MAX_FILES: usize = 10_000;
 /// The most lines of all hunks of one difference.
 const MAX_LINES: usize = 200_000;
+/// How long small differences are looked for; after that coarser ones are taken.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How the files differ from what the head was made from.
 pub(super) fn status(base: &Snapshot, now: &Snapshot, archived: bool) -> WorkspaceHeadStatus {
@@ -43,11 +48,12 @@ pub(super) fn diff(before: &Snapshot, now: &Snapshot) -> WorkspaceDiff {
     let origins = take_moved(&mut found);
     let mut truncated = found.len() > MAX_FILES;
     let mut lines_left = MAX_LINES;
+    let deadline = Instant::now().checked_add(PATIENCE);
     let files = found
         .iter()
         .take(MAX_FILES)
         .map(|change| {
-            let mut file = file_diff(change, origins.get(change.path.relative()));
+            let mut file = file_diff(change, origins.get(change.path.relative()), deadline);
             let lines: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
             if lines > lines_left {
                 file.hunks.clear();
@@ -83,25 +89,28 @@ fn take_moved(found: &mut Vec<TreeChange>) -> BTreeMap<String, TreeChange> {
             origins.insert(change.path.relative().to_owned(), origin);
         }
     }
-    found.retain(|change| !origins.values().any(|origin| origin.path == change.path));
+    let moved: BTreeSet<&WorkspacePath> = origins.values().map(|origin| &origin.path).collect();
+    found.retain(|change| !moved.contains(&change.path));
     origins
 }
 
-fn file_diff(change: &TreeChange, origin: Option<&TreeChange>) -> FileDiff {
+fn file_diff(
+    change: &TreeChange,
+    origin: Option<&TreeChange>,
+    deadline: Option<Instant>,
+) -> FileDiff {
     let before = change
         .before
         .as_ref()
         .or_else(|| origin.and_then(|origin| origin.before.as_ref()));
     let after = change.after.as_ref();
-    let bytes = |file: Option<&std::sync::Arc<File>>| {
-        file.map(|file| file.bytes.clone()).unwrap_or_default()
-    };
+    let bytes = |file: Option<&Arc<File>>| file.map(|file| file.bytes.clone()).unwrap_or_default();
     let (old, new) = (bytes(before), bytes(after));
     let binary = hunks::is_binary(&old) || hunks::is_binary(&new);
     let lines = if binary {
         hunks::Lines::default()
     } else {
-        hunks::compare(&old, &new)
+        hunks::compare(&old, &new, deadline)
     };
     FileDiff {
         path: change.path.relative().to_owned(),

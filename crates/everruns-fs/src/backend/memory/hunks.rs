@@ -1,12 +1,10 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use everruns_core::workspace::{DiffLine, DiffLineKind, Hunk};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
 /// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
-/// How long a comparison looks for a small difference; after that it takes a coarser one.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// How many bytes are looked at to tell whether a file is binary, as Git does.
 const PROBE: usize = 8_000;
 
@@ -22,9 +20,9 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(PROBE).any(|&byte| byte == 0)
 }
 
-pub(super) fn compare(old: &[u8], new: &[u8]) -> Lines {
+/// Compares two files. After `deadline` it takes a coarser difference than there may be.
+pub(super) fn compare(old: &[u8], new: &[u8], deadline: Option<Instant>) -> Lines {
     let (old, new) = (split(old), split(new));
-    let deadline = Instant::now().checked_add(PATIENCE);
     let ops = capture_diff_slices_deadline(Algorithm::Histogram, &old, &new, deadline);
     let mut lines = Lines::default();
     for group in group_diff_ops(ops, CONTEXT) {

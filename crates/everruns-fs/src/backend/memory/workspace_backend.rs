@@ -86,7 +86,12 @@ impl WorkspaceBackend for MemoryWorkspaceBackend {
         }
         let descriptor = WorkspaceDescriptor {
             id: WorkspaceId::generate(self.shared.entropy.as_ref()),
-            name: locator.to_owned(),
+            name: if locator.is_empty() {
+                "memory"
+            } else {
+                locator
+            }
+            .to_owned(),
             backend: self.shared.id.clone(),
             locator: locator.to_owned(),
         };
