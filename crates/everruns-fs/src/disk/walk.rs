@@ -64,6 +64,9 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn run(&mut self, last: LastLink) -> Result<Place, FileSystemError> {
         while let Some(component) = self.pending.pop_front() {
+            if component.name == b"." {
+                continue;
+            }
             if component.name == b".." {
                 if self.folders.pop().is_none() {
                     return Err(self.escapes());
@@ -132,6 +135,13 @@ impl Walk<'_> {
         let parts = target
             .split(|&byte| byte == b'/')
             .filter(|part| !part.is_empty() && *part != b".");
+        let target_must_be_folder = target.ends_with(b"/") || target.ends_with(b"/.");
+        if target_must_be_folder {
+            self.pending.push_front(Component {
+                name: b".".to_vec(),
+                from_link: true,
+            });
+        }
         for part in parts.rev() {
             self.pending.push_front(Component {
                 name: part.to_vec(),

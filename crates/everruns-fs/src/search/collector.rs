@@ -24,7 +24,7 @@ pub struct Collector<'a> {
     budget: Budget,
     deadline: Option<Instant>,
     summary: SearchSummary,
-    /// The last path that was dealt with completely.
+    /// The last path that was dealt with completely and that may be told.
     done: Option<WorkspacePath>,
     abandoned: bool,
     is_abandoned: Option<IsAbandoned<'a>>,
@@ -128,6 +128,14 @@ impl<'a> Collector<'a> {
     pub fn pass_over_large(&mut self, path: &WorkspacePath) {
         self.summary.too_large += 1;
         self.done = Some(path.clone());
+    }
+
+    /// Passes over the file at `path` because it is not asked for, so that a continued search need not look at it
+    /// again. The path may be told as the one to continue after, so the query's filter must allow it.
+    pub fn pass_over(&mut self, path: &WorkspacePath) {
+        if self.summary.truncation.is_none() {
+            self.done = Some(path.clone());
+        }
     }
 
     /// Reports something that could not be looked at; the search goes on.

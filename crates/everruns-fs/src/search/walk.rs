@@ -59,6 +59,11 @@ impl<S: SearchSource> Walk<'_, S> {
                 } else {
                     self.file(folder, &entry.name, &path, collector);
                 }
+            } else if !is_folder
+                && self.is_new(&path, false)
+                && self.search.query().allows(&path, false)
+            {
+                collector.pass_over(&path);
             }
         }
         if honour_ignores {
@@ -75,14 +80,18 @@ impl<S: SearchSource> Walk<'_, S> {
         if !query.hidden && entry.name.starts_with('.') {
             return false;
         }
-        // A folder above the path to continue after still has entries to show.
-        let is_done = query.after.as_ref().is_some_and(|after| {
-            compare_by_components(path, after).is_le() && !(is_folder && after.starts_with(path))
-        });
-        !is_done
+        self.is_new(path, is_folder)
             && (is_folder || self.search.matches_path(path))
             && !self.rules.leaves_out(path, is_folder)
             && query.allows(path, is_folder)
+    }
+
+    /// Whether an earlier search did not come this far. A folder above the path to continue after still has
+    /// entries to show.
+    fn is_new(&self, path: &WorkspacePath, is_folder: bool) -> bool {
+        self.search.query().after.as_ref().is_none_or(|after| {
+            compare_by_components(path, after).is_gt() || (is_folder && after.starts_with(path))
+        })
     }
 
     fn subfolder(

@@ -7,6 +7,7 @@ mod containment;
 mod entries;
 mod git_folder;
 mod links;
+mod oracle;
 mod races;
 mod removal;
 mod search;
