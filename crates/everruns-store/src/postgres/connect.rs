@@ -1,13 +1,16 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
 
 use everruns_core::session::StoreError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::database::Database;
+use super::judge::judge;
 use super::migrate;
 use crate::RetryPolicy;
+use crate::attempt::{self, Repeat};
 
 pub(super) const OPERATION: &str = "connect to the database";
 
@@ -28,6 +31,7 @@ pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, 
     let options = options
         .application_name("everruns")
         .options([("lock_timeout", lock_wait.as_str())]);
+    try_once(&options, &location, policy).await?;
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(CONNECTION_WAIT)
@@ -45,6 +49,24 @@ pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, 
             Err(error)
         }
     }
+}
+
+/// Connects without the pool, which would try again until its time is up and then not say why it failed.
+async fn try_once(
+    options: &PgConnectOptions,
+    location: &Path,
+    policy: RetryPolicy,
+) -> Result<(), StoreError> {
+    let judge = |error| judge(error, OPERATION, location);
+    attempt::run(policy, OPERATION, Repeat::Safe, judge, || async {
+        let connected = tokio::time::timeout(CONNECTION_WAIT, options.connect()).await;
+        connected
+            .map_err(|_| sqlx::Error::PoolTimedOut)??
+            .close()
+            .await?;
+        Ok(())
+    })
+    .await
 }
 
 fn location(options: &PgConnectOptions) -> PathBuf {

@@ -2,7 +2,8 @@
 //!
 //! A test that needs other processes runs its own binary again: see `support::place`.
 
-#![cfg(all(test, any(feature = "sqlite", feature = "postgres")))]
+#![cfg(test)]
+#![cfg(any(feature = "sqlite", feature = "postgres"))]
 
 #[macro_use]
 mod support;

@@ -224,6 +224,7 @@ async fn an_unreachable_server() {
         .await
         .unwrap_err();
     assert!(error.is_retryable(), "{error}");
+    assert!(error.to_string().contains("refused"), "{error}");
     assert!(start.elapsed() < Duration::from_mins(1));
     assert!(
         !format!("{error} {error:?}").contains("hunter2"),
