@@ -27,7 +27,8 @@ impl Server {
         let Some(programs) = programs() else {
             let message =
                 "NOT RUN: no PostgreSQL (initdb, postgres) in PATH or /usr/lib/postgresql";
-            assert!(std::env::var_os("CI").is_none(), "{message}");
+            let in_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+            assert!(!in_ci, "{message}");
             eprintln!("\n{0}\n{message}\n{0}", "!".repeat(78));
             return None;
         };
