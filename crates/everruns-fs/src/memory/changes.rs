@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use everruns_core::path::WorkspacePath;
 
+use super::children::Children;
 use super::node::{File, Folder, Node};
 
 /// A file that two trees do not have in common. Folders have no changes of their own.
@@ -46,13 +47,7 @@ fn compare(
         });
     }
     let (old, new) = (as_folder(before), as_folder(after));
-    let mut names: Vec<&Arc<str>> = old
-        .into_iter()
-        .chain(new)
-        .flat_map(|f| f.children.keys())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+    let names = Children::names_apart(old.map(|old| &old.children), new.map(|new| &new.children));
     for name in names {
         let (old, new) = (child(old, name), child(new, name));
         // Names in a tree are components of parsed paths, and a path of the tree is one of the namespace.

@@ -24,7 +24,7 @@ pub(crate) fn put(top: &mut Node, path: &WorkspacePath, node: Node, now: Timesta
     if let Some(name) = path.file_name()
         && let Some(folder) = folder_mut(top, path, now, true)
     {
-        folder.edit(now).insert(Arc::from(name), node);
+        folder.edit(now).insert(name, node);
     }
 }
 
@@ -49,8 +49,8 @@ fn folder_mut<'a>(
             return None;
         };
         let children = Arc::make_mut(folder).edit_below();
-        if make && !children.contains_key(name) {
-            children.insert(Arc::from(name), Node::empty(now));
+        if make && children.get(name).is_none() {
+            children.insert(name, Node::empty(now));
         }
         node = children.get_mut(name)?;
     }

@@ -1,5 +1,4 @@
 use std::io;
-use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -307,11 +306,10 @@ impl SessionFileSystem for MemoryFileSystem {
             Node::Folder(folder) => Arc::clone(folder),
             Node::File(_) => return Err(FileSystemError::NotADirectory { path: dir.clone() }),
         };
-        let after = page
-            .after
-            .as_deref()
-            .map_or(Bound::Unbounded, Bound::Excluded);
-        let mut rest = folder.children.range::<str, _>((after, Bound::Unbounded));
+        // No name is empty, so all come after the empty one.
+        let mut rest = folder
+            .children
+            .after(page.after.as_deref().unwrap_or_default());
         let entries: Vec<DirectoryEntry> = rest
             .by_ref()
             .take(page.limit.max(1))

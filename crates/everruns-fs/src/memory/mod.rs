@@ -2,6 +2,7 @@
 
 mod changes;
 mod checks;
+mod children;
 mod edit;
 mod file_system;
 mod node;

@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use everruns_core::clock::Timestamp;
 use everruns_core::file_system::{ContentVersion, FileKind, FileStat};
 use everruns_core::path::WorkspacePath;
+
+use super::children::Children;
 
 /// A file or folder. Cloning shares it.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ pub(crate) struct File {
 /// A folder. It changes only while nothing shares it.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
-    pub(super) children: BTreeMap<Arc<str>, Node>,
+    pub(super) children: Children,
     pub(super) modified: Timestamp,
     /// The hash of all below, computed at most once for each state.
     hash: OnceLock<ContentVersion>,
@@ -76,14 +77,14 @@ impl Folder {
     }
 
     /// Gives the children to be changed.
-    pub(super) fn edit(&mut self, now: Timestamp) -> &mut BTreeMap<Arc<str>, Node> {
+    pub(super) fn edit(&mut self, now: Timestamp) -> &mut Children {
         self.modified = now;
         self.hash = OnceLock::new();
         &mut self.children
     }
 
     /// Gives the children to change something further below; the folder's own time stays.
-    pub(super) fn edit_below(&mut self) -> &mut BTreeMap<Arc<str>, Node> {
+    pub(super) fn edit_below(&mut self) -> &mut Children {
         self.hash = OnceLock::new();
         &mut self.children
     }
@@ -95,7 +96,7 @@ impl Folder {
     fn hash(&self) -> ContentVersion {
         *self.hash.get_or_init(|| {
             let mut text = Vec::new();
-            for (name, node) in &self.children {
+            for (name, node) in self.children.iter() {
                 let (tag, hash) = match node {
                     Node::File(file) if file.executable => (b'x', file.version),
                     Node::File(file) => (b'f', file.version),
@@ -166,7 +167,11 @@ impl Node {
     pub(super) fn total_bytes(&self) -> u64 {
         match self {
             Self::File(file) => file.bytes.len() as u64,
-            Self::Folder(folder) => folder.children.values().map(Self::total_bytes).sum(),
+            Self::Folder(folder) => folder
+                .children
+                .iter()
+                .map(|(_, node)| node.total_bytes())
+                .sum(),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use everruns_core::file_system::{
-    FileKind, PageRequest, Precondition, Removal, SessionFileSystem, SessionFileSystemExt as _,
+    FileKind, PageRequest, Precondition, Removal, Replace, SessionFileSystem,
+    SessionFileSystemExt as _,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 use everruns_fs::{MemoryFileSystem, PolicyFileSystem, WorkspacePolicy};
@@ -96,7 +97,6 @@ proptest! {
             for (one, two, kind) in &tried {
                 let (one, two) = (one.with_mount(Mount::Head), two.with_mount(Mount::Head));
                 let any = Precondition::Any;
-                use everruns_core::file_system::Replace;
                 // Most are refused; what matters is what is left.
                 drop(match kind {
                     0 => fs.write(&one, "changed".into(), any).await.map(drop),
