@@ -101,7 +101,7 @@ pub enum BuildError {
         /// The path.
         path: PathBuf,
         /// Why not.
-        source: WorkspaceError,
+        source: Box<WorkspaceError>,
     },
     /// The folder of a root cannot be used.
     #[error("the folder {} cannot be the root `{name}`: {source}", path.display())]
@@ -111,7 +111,7 @@ pub enum BuildError {
         /// The path.
         path: PathBuf,
         /// Why not.
-        source: FileSystemError,
+        source: Box<FileSystemError>,
     },
     /// No model request would be allowed in a turn.
     #[error("`max_iterations` is 0: allow at least one model request a turn")]

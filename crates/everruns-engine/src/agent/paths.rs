@@ -42,7 +42,10 @@ pub(super) fn directory(
     let opened = in_first_state(chosen_state, |state| {
         DirectoryWorkspaceBackend::open(&path, state)
     });
-    let backend = opened.map_err(|source| BuildError::Workspace { path, source })?;
+    let backend = opened.map_err(|source| BuildError::Workspace {
+        path,
+        source: Box::new(source),
+    })?;
     // The backend has refused paths that are no text.
     let locator = backend.path().to_string_lossy().into_owned();
     Ok(DirectoryChoice {
@@ -70,7 +73,7 @@ pub(super) fn roots(
         let files = opened.map_err(|source| BuildError::Root {
             name: text,
             path,
-            source,
+            source: Box::new(source),
         })?;
         set = set
             .with_root(name, Arc::new(files), access)

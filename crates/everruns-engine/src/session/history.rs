@@ -82,13 +82,11 @@ pub(super) async fn read(
             history.next = Some(event.sequence);
             history.messages.extend(message(event));
         }
-        match page.next {
-            Some(next) => from = Some(next),
-            None => {
-                history.next = None;
-                return Ok(history);
-            }
+        if page.next.is_none() {
+            history.next = None;
+            return Ok(history);
         }
+        from = page.next;
         if history.messages.len() == limit {
             return Ok(history);
         }

@@ -90,13 +90,11 @@ async fn keeper(journal: Weak<Journal>, nudge: Arc<Notify>) {
                 return;
             };
             let mut state = journal.lock().await;
-            match tend(&journal, &mut state).await {
-                Some(wait) => wait,
-                None => {
-                    state.kept = false;
-                    return;
-                }
-            }
+            let Some(wait) = tend(&journal, &mut state).await else {
+                state.kept = false;
+                return;
+            };
+            wait
         };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}

@@ -64,6 +64,6 @@ impl fmt::Debug for PendingTurn {
         f.debug_struct("PendingTurn")
             .field("number", &self.number)
             .field("finished", &self.is_finished())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -23,15 +23,14 @@ pub(super) async fn start(core: &Arc<SessionCore>) -> Result<Arc<Active>, Sessio
 /// Row, binding, claim, lease, first event, seeded files: in this order, and undone when one of them fails.
 async fn begin(core: &Arc<SessionCore>) -> Result<Arc<Active>, SessionError> {
     let draft = core.draft().clone();
-    let environment = match &draft.environment {
-        Some(environment) => environment.clone(),
-        None => {
-            let head = default_head::of(&core.engine, &draft.agent, &core.id).await?;
-            let environment = Environment::new(head);
-            // A repeated start takes the same head instead of making another.
-            core.draft().environment = Some(environment.clone());
-            environment
-        }
+    let environment = if let Some(environment) = &draft.environment {
+        environment.clone()
+    } else {
+        let head = default_head::of(&core.engine, &draft.agent, &core.id).await?;
+        let environment = Environment::new(head);
+        // A repeated start takes the same head instead of making another.
+        core.draft().environment = Some(environment.clone());
+        environment
     };
     let head = environment.workspace_head();
     check_backend(&draft.agent, head.backend())?;

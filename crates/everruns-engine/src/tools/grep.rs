@@ -23,6 +23,10 @@ pub(super) struct Grep;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own that a model sets by name"
+)]
 struct Arguments {
     /// A regular expression in the syntax of Rust's `regex` crate.
     pattern: String,

@@ -59,8 +59,7 @@ impl Text {
 
     /// Whether most lines end with CR LF.
     pub(super) fn is_crlf(&self) -> bool {
-        let ends = self.normal.iter().filter(|&&byte| byte == b'\n').count();
-        self.crlf.len() * 2 > ends
+        self.crlf.len() * 2 > newlines(&self.normal)
     }
 
     /// Puts `new`, which has LF only, in the place of `length` bytes at `at`. Its line ends become those of the file.
@@ -91,12 +90,16 @@ impl Text {
     /// The number of the line that holds the byte at `at`, counted from 1.
     pub(super) fn line_at(&self, at: usize) -> usize {
         let before = &self.normal[..at.min(self.normal.len())];
-        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+        newlines(before) + 1
     }
 
     pub(super) fn ends_with_newline(&self) -> bool {
         self.normal.is_empty() || self.normal.ends_with(b"\n")
     }
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    bytes.split(|&byte| byte == b'\n').count() - 1
 }
 
 #[cfg(test)]

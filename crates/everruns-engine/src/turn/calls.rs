@@ -159,14 +159,14 @@ async fn execute(tool: &dyn Tool, context: &ToolContext, call: ToolCall) -> Ende
     }
 }
 
-fn bounded(mut output: String) -> String {
-    if output.len() > MAX_OUTPUT_BYTES {
-        let whole = output.len();
-        output.truncate(output.floor_char_boundary(MAX_OUTPUT_BYTES));
-        output.push_str(&format!(
-            "\n[cut after {} of {whole} bytes: ask for less at a time]",
-            output.len()
-        ));
+fn bounded(output: String) -> String {
+    if output.len() <= MAX_OUTPUT_BYTES {
+        return output;
     }
-    output
+    let kept = output.floor_char_boundary(MAX_OUTPUT_BYTES);
+    let (shown, _) = output.split_at(kept);
+    format!(
+        "{shown}\n[cut after {kept} of {} bytes: ask for less at a time]",
+        output.len()
+    )
 }

@@ -192,7 +192,8 @@ async fn h45_line_ends_mark_and_missing_newline_survive_an_edit() {
 #[tokio::test]
 async fn long_files_are_cut_and_say_how_to_go_on() {
     let desk = Desk::new();
-    let long: String = (1..=5_000).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = (1..=5_000).map(|line| line.to_string()).collect();
+    let long = lines.join("\n") + "\n";
     desk.call("write_file", json!({"path": "long", "content": long}))
         .await;
     let read = desk.call("read_file", json!({"path": "long"})).await;

@@ -1,8 +1,12 @@
 //! Sessions end to end, with a scripted model.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
+
 #[cfg(feature = "tools")]
 mod files;
 mod resume;
 mod start;
+mod store;
 mod support;
 mod turns;
+mod watching;

@@ -436,7 +436,7 @@ async fn the_lease_of_a_dead_process_is_taken_over_at_once() {
             &id,
             &LeaseOwner(ended),
             SystemClock.now(),
-            Duration::from_secs(3600),
+            Duration::from_hours(1),
         )
         .await
         .unwrap();

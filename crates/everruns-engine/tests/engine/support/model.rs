@@ -59,13 +59,13 @@ impl Script {
             everruns_core::model::Message::ToolResult { output, .. } => Some(output.clone()),
             _ => None,
         });
-        outputs.last().unwrap()
+        outputs.fold(None, |_, output| Some(output)).unwrap()
     }
 }
 
 #[async_trait]
 impl ModelProvider for Script {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "scripted"
     }
 

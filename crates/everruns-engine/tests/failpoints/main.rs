@@ -1,0 +1,182 @@
+//! Every step of starting, resuming and turns fails once; nothing is left half done.
+//!
+//! Failpoints are the process's, so that all of this is one test in a process of its own.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
+
+#[path = "../engine/support/mod.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "shared with tests that use more of it"
+)]
+mod support;
+
+use std::sync::Arc;
+
+use everruns_core::failpoint;
+use everruns_core::session::{SessionQuery, SessionStore};
+use everruns_core::workspace::WorkspaceBackend;
+use everruns_engine::{Engine, InMemorySessionStore, ResumeError, SessionError};
+use serde_json::json;
+use support::{Echo, Script, Step, agent_of, engine_over, head, memory};
+
+const START: [&str; 5] = [
+    "engine.start.after-create",
+    "engine.start.after-bind",
+    "engine.start.after-claim",
+    "engine.start.after-lease",
+    "engine.start.after-started",
+];
+const TURN: [&str; 5] = [
+    "engine.turn.after-user-message",
+    "engine.turn.after-assistant-message",
+    "engine.turn.after-tool-before-result",
+    "engine.turn.after-result",
+    "engine.turn.before-end",
+];
+const RESUME: [&str; 4] = [
+    "engine.resume.after-reopen",
+    "engine.resume.after-claim",
+    "engine.resume.after-lease",
+    "engine.resume.after-repair",
+];
+
+fn agent(script: &Script, backend: &Arc<dyn WorkspaceBackend>) -> everruns_engine::Agent {
+    agent_of(script)
+        .tool(Echo::default())
+        .workspace_backend(Arc::clone(backend))
+        .build()
+        .unwrap()
+}
+
+fn steps() -> [Step; 2] {
+    [Step::Call(vec![("echo", json!({}))]), Step::Say("Done.")]
+}
+
+fn script() -> Script {
+    Script::new(steps())
+}
+
+/// Proves H65 and H66 step by step within a process.
+#[tokio::test]
+async fn h65_h66_every_step_fails_once() {
+    for name in START {
+        start_fails(name).await;
+    }
+    for name in TURN {
+        turn_fails(name).await;
+    }
+    for name in RESUME {
+        resume_fails(name).await;
+    }
+}
+
+async fn start_fails(name: &'static str) {
+    let engine = Engine::new();
+    let backend = memory();
+    let head = head(&backend, "x").await;
+    let script = script();
+    let session = engine
+        .create(agent(&script, &backend))
+        .workspace(head.clone());
+    failpoint::arm(name, || false);
+    let error = session.start().await.unwrap_err();
+    assert!(
+        matches!(error, SessionError::Failpoint(_)),
+        "{name}: {error}"
+    );
+    failpoint::disarm_all();
+    let page = engine.sessions(SessionQuery::default()).await.unwrap();
+    assert!(page.sessions.is_empty(), "{name} leaves a session");
+    // The head is free for another session, and then for a repeated start no more.
+    let other = engine.create(agent(&script, &backend)).workspace(head);
+    other.start().await.unwrap();
+    assert!(session.start().await.is_err(), "{name}");
+    assert!(
+        other.send_and_wait("Work.").await.unwrap().success,
+        "{name}"
+    );
+}
+
+async fn turn_fails(name: &'static str) {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let script = script();
+    let session = engine_over(&store)
+        .create(agent(&script, &backend))
+        .workspace(head(&backend, "x").await);
+    session.start().await.unwrap();
+    failpoint::arm(name, || false);
+    assert!(session.send_and_wait("Work.").await.is_err(), "{name}");
+    failpoint::disarm_all();
+    let id = session.session_id().clone();
+    // The same handle goes on, and so does another engine.
+    assert!(
+        session.send_and_wait("Go on.").await.unwrap().success,
+        "{name}"
+    );
+    for step in steps() {
+        script.then(step);
+    }
+    failpoint::arm(name, || false);
+    session.send_and_wait("Work again.").await.unwrap_err();
+    failpoint::disarm_all();
+    drop(session);
+    let engine = engine_over(&store);
+    let script = self::script();
+    engine.attach(&id, agent(&script, &backend));
+    let session = engine.resume(&id).await.unwrap();
+    assert!(
+        session.send_and_wait("continue").await.unwrap().success,
+        "{name}"
+    );
+    for request in script.requests() {
+        assert_valid(&request.messages, name);
+    }
+}
+
+async fn resume_fails(name: &'static str) {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let session = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    let id = session.session_id().clone();
+    drop(session);
+    let engine = engine_over(&store);
+    engine.attach(&id, agent(&script(), &backend));
+    failpoint::arm(name, || false);
+    let error = engine.resume(&id).await.unwrap_err();
+    assert!(
+        matches!(error, ResumeError::Failpoint(_)),
+        "{name}: {error}"
+    );
+    failpoint::disarm_all();
+    let session = engine.resume(&id).await.unwrap();
+    assert!(
+        session.send_and_wait("continue").await.unwrap().success,
+        "{name}"
+    );
+}
+
+/// Every call is followed by its results before anything else is said.
+fn assert_valid(messages: &[everruns_core::model::Message], name: &str) {
+    use everruns_core::model::Message;
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        match message {
+            Message::ToolResult { call_id, .. } => {
+                assert!(open.contains(&call_id.as_str()), "{name}: {messages:?}");
+                open.retain(|id| id != call_id);
+            }
+            Message::Assistant { tool_calls, .. } => {
+                assert!(open.is_empty(), "{name}: {messages:?}");
+                open.extend(tool_calls.iter().map(|call| call.id.as_str()));
+            }
+            _ => assert!(open.is_empty(), "{name}: {messages:?}"),
+        }
+    }
+    assert!(open.is_empty(), "{name}: {messages:?}");
+}
