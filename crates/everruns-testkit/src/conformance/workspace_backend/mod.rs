@@ -73,7 +73,11 @@ const CHECKS: &[Check<Subject>] = checks![
         blocks_reopening, is_idempotent, keeps_uncommitted_work, frees_the_name, ends_every_operation,
         is_known_after_a_restart,
     },
-    dropping::{handles_remove_nothing, a_dropped_create_leaves_a_whole_head_or_none},
+    dropping::{
+        handles_remove_nothing, a_dropped_create_leaves_a_whole_head_or_none,
+        a_dropped_fork_leaves_its_origin_whole, a_dropped_restore_leaves_one_state,
+        a_dropped_destroy_loses_no_work,
+    },
     status::{clean_and_dirty, lists_what_differs, tells_archived},
     checkpoints::{
         restore_brings_back_the_files, change_nothing, the_same_state_has_one_revision, are_listed,
