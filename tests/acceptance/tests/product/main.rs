@@ -1,0 +1,5 @@
+//! The product as an application uses it: the facade, real repositories, real processes.
+
+mod compat;
+mod crash;
+mod first_example;
