@@ -96,9 +96,9 @@ impl ModelProvider for Anthropic {
         let headers = HeaderMap::from_iter([VERSION, key]);
         let body = request::body(&request, self.output_limit);
         let decoder = MessagesDecoder::default();
-        self.http
-            .stream(self.base.join(path), headers, &body, decoder, &self.key)
-            .await
+        let url = self.base.join(path);
+        let streamed = self.http.stream(url, headers, &body, decoder, &self.key);
+        streamed.await.map_err(|refusal| refusal.error)
     }
 }
 

@@ -55,7 +55,7 @@ impl HttpClient {
         body: &Value,
         decoder: D,
         key: &ApiKey,
-    ) -> Result<ModelStream, ModelError> {
+    ) -> Result<ModelStream, Refusal> {
         let request = self
             .client
             .post(url)
@@ -68,10 +68,35 @@ impl HttpClient {
             .await
             .map_err(|error| send_failed(self.provider, error))?;
         if !response.status().is_success() {
-            return Err(refused(response).await.into_error(self.provider, key));
+            let no_such_path = matches!(response.status().as_u16(), 404 | 405);
+            let error = refused(response).await.into_error(self.provider, key);
+            return Err(Refusal {
+                error,
+                no_such_path,
+            });
         }
         stream::check_content_type(&response)?;
         Ok(stream::read(response, decoder, self.provider, key.clone()))
+    }
+}
+
+/// A request that got no stream.
+pub(crate) struct Refusal {
+    pub(crate) error: ModelError,
+    /// The server may have nothing at the path that was asked.
+    #[cfg_attr(
+        not(feature = "openai"),
+        expect(dead_code, reason = "only OpenAI has two paths")
+    )]
+    pub(crate) no_such_path: bool,
+}
+
+impl From<ModelError> for Refusal {
+    fn from(error: ModelError) -> Self {
+        Self {
+            error,
+            no_such_path: false,
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) use base_url::BaseUrl;
 pub(crate) use calls::Calls;
 #[cfg(feature = "openai")]
 pub(crate) use calls::arguments;
+#[cfg(feature = "openai")]
+pub(crate) use client::Refusal;
 pub(crate) use client::{HttpClient, secret_header};
 pub(crate) use failure::{Failure, protocol};
 pub(crate) use key::ApiKey;

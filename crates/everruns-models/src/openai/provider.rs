@@ -1,4 +1,6 @@
 use std::env;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use everruns_core::model::{ModelError, ModelErrorKind, ModelProvider, ModelRequest, ModelStream};
@@ -7,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap};
 use super::chat::ChatDecoder;
 use super::responses::ResponsesDecoder;
 use super::{chat_request, responses_request};
-use crate::http::{ApiKey, BaseUrl, HttpClient, secret_header};
+use crate::http::{ApiKey, BaseUrl, HttpClient, Refusal, secret_header};
 
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
@@ -16,7 +18,8 @@ const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 /// `OpenAI` itself is reached through its **Responses API**, because its reasoning models refuse tools in Chat
 /// Completions. Nothing is stored there: every request carries the conversation. [`compatible`](Self::compatible)
 /// servers are reached through **Chat Completions**, which all of them have.
-/// [`with_responses`](Self::with_responses) and [`with_chat_completions`](Self::with_chat_completions) choose
+/// A server that `OPENAI_BASE_URL` names is asked by the Responses API first; when it has none, it is asked by Chat
+/// Completions from then on. [`with_responses`](Self::with_responses) and [`with_chat_completions`](Self::with_chat_completions) choose
 /// otherwise.
 ///
 /// Requests go to `<base URL>/responses` or `<base URL>/chat/completions`; nothing is added to the base URL, so it
@@ -31,10 +34,12 @@ pub struct OpenAI {
     project: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Api {
     Responses,
     ChatCompletions,
+    /// The Responses API, until the server turns out to have only Chat Completions, which is remembered.
+    Either(Arc<AtomicBool>),
 }
 
 impl OpenAI {
@@ -84,8 +89,10 @@ impl OpenAI {
                 "no key for OpenAI: set OPENAI_API_KEY, and OPENAI_BASE_URL for another server";
             return Err(ModelError::new(ModelErrorKind::Configuration, message));
         };
-        let base = set("OPENAI_BASE_URL").unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        let mut provider = Self::build(&base, &key, Api::Responses, true)?;
+        let mut provider = match set("OPENAI_BASE_URL") {
+            Some(base) => Self::build(&base, &key, Api::Either(Arc::default()), true)?,
+            None => Self::build(DEFAULT_BASE_URL, &key, Api::Responses, true)?,
+        };
         provider.organization = set("OPENAI_ORG_ID");
         provider.project = set("OPENAI_PROJECT_ID");
         provider.headers()?;
@@ -102,6 +109,24 @@ impl OpenAI {
             organization: None,
             project: None,
         })
+    }
+
+    async fn responses(&self, request: &ModelRequest) -> Result<ModelStream, Refusal> {
+        let (url, headers) = (self.base.join("responses"), self.headers()?);
+        let body = responses_request::body(request);
+        let decoder = ResponsesDecoder::default();
+        self.http
+            .stream(url, headers, &body, decoder, &self.key)
+            .await
+    }
+
+    async fn chat(&self, request: &ModelRequest) -> Result<ModelStream, Refusal> {
+        let (url, headers) = (self.base.join("chat/completions"), self.headers()?);
+        let body = chat_request::body(request);
+        let decoder = ChatDecoder::default();
+        self.http
+            .stream(url, headers, &body, decoder, &self.key)
+            .await
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {
@@ -124,22 +149,22 @@ impl ModelProvider for OpenAI {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let headers = self.headers()?;
-        let (http, key) = (&self.http, &self.key);
-        match self.api {
-            Api::Responses => {
-                let url = self.base.join("responses");
-                let body = responses_request::body(&request);
-                let decoder = ResponsesDecoder::default();
-                http.stream(url, headers, &body, decoder, key).await
+        let answer = match &self.api {
+            Api::Responses => self.responses(&request).await,
+            Api::ChatCompletions => self.chat(&request).await,
+            Api::Either(only_chat) if only_chat.load(Ordering::Relaxed) => {
+                self.chat(&request).await
             }
-            Api::ChatCompletions => {
-                let url = self.base.join("chat/completions");
-                let body = chat_request::body(&request);
-                let decoder = ChatDecoder::default();
-                http.stream(url, headers, &body, decoder, key).await
-            }
-        }
+            Api::Either(only_chat) => match self.responses(&request).await {
+                Err(refusal) if refusal.no_such_path => {
+                    let answer = self.chat(&request).await;
+                    only_chat.fetch_or(answer.is_ok(), Ordering::Relaxed);
+                    answer
+                }
+                answer => answer,
+            },
+        };
+        answer.map_err(|refusal| refusal.error)
     }
 }
 
@@ -194,6 +219,76 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    /// A provider of the environment, asked twice: its server answers one path with `status` and knows no other.
+    async fn asked_twice(path: &'static str, status: u16) -> Vec<String> {
+        use std::sync::Mutex;
+
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&log);
+        let router = axum::Router::new().fallback(move |request: axum::extract::Request| {
+            let asked = request.uri().path().to_owned();
+            let status = if asked == path { status } else { 404 };
+            seen.lock().unwrap().push(asked);
+            async move {
+                let status = axum::http::StatusCode::from_u16(status).unwrap();
+                (
+                    status,
+                    [("content-type", "text/event-stream")],
+                    "data: [DONE]\n\n",
+                )
+            }
+        });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let provider = OpenAI::from_variables(move |name| match name {
+            "OPENAI_API_KEY" => Some("k".into()),
+            "OPENAI_BASE_URL" => Some(base.clone()),
+            _ => None,
+        });
+        let provider = provider.unwrap();
+        for _ in 0..2 {
+            let request = ModelRequest {
+                model: "m".into(),
+                instructions: String::new(),
+                messages: Vec::new(),
+                tools: Vec::new(),
+            };
+            let answer = provider.stream(request).await;
+            assert_eq!(answer.is_ok(), status == 200);
+        }
+        log.lock()
+            .unwrap()
+            .iter()
+            .map(|path| path.replace("/v1/", ""))
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_server_of_the_environment_is_asked_by_the_api_that_it_has() {
+        let (responses, chat) = ("/v1/responses", "/v1/chat/completions");
+        assert_eq!(
+            asked_twice(responses, 200).await,
+            ["responses", "responses"]
+        );
+        assert_eq!(
+            asked_twice(chat, 200).await,
+            ["responses", "chat/completions", "chat/completions"]
+        );
+        // A refusal does not prove that the path is right, so it is not remembered.
+        let both = [
+            "responses",
+            "chat/completions",
+            "responses",
+            "chat/completions",
+        ];
+        assert_eq!(asked_twice(chat, 401).await, both);
+        assert_eq!(
+            asked_twice(responses, 401).await,
+            ["responses", "responses"]
+        );
     }
 
     #[test]
