@@ -1,8 +1,10 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use everruns_core::environment::{Environment, EnvironmentError};
 use everruns_core::ids::SessionId;
 use everruns_core::session::{SessionPage, SessionQuery, SessionStore, StoreError};
+use everruns_core::workspace::WorkspaceHead;
 
 use super::{EngineBuilder, EngineParts, ResumeError};
 use crate::agent::Agent;
@@ -72,9 +74,24 @@ impl Engine {
         &self,
         session: impl Borrow<SessionId> + Send,
     ) -> Result<Session, ResumeError> {
+        self.resume_in(session, |head| Ok(Environment::new(head)))
+            .await
+    }
+
+    /// As [`resume`](Self::resume), in the environment that `make` puts around the recorded head: extensions and
+    /// compute belong to a process and are not recorded. A session that is live in this engine keeps its own.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume); those of `make`; and `IdentityMismatch` when it chose another head.
+    pub async fn resume_in(
+        &self,
+        session: impl Borrow<SessionId> + Send,
+        make: impl FnOnce(WorkspaceHead) -> Result<Environment, EnvironmentError> + Send + 'static,
+    ) -> Result<Session, ResumeError> {
         let id = session.borrow().clone();
         let parts = Arc::clone(&self.parts);
-        session::detached(async move { session::resume(&parts, id).await }).await
+        let make = Box::new(make);
+        session::detached(async move { session::resume(&parts, id, make).await }).await
     }
 
     /// Lists recorded sessions, the most recently changed first.

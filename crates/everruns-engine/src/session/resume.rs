@@ -1,21 +1,26 @@
 use std::sync::Arc;
 
-use everruns_core::environment::Environment;
+use everruns_core::environment::{Environment, EnvironmentError};
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{EventPayload, SessionRecord};
 use everruns_core::workspace::{WorkspaceBinding, WorkspaceHead};
 
 use super::active::Stack;
-use super::{Active, Session, SessionCore, lease, repair};
+use super::{Active, Session, SessionCore, SessionEnvironmentError, SessionError, lease, repair};
 use crate::agent::Agent;
 use crate::engine::{EngineParts, ResumeError};
 use crate::tool_api::SeenFiles;
+
+/// Makes the environment of a session around its recorded head.
+pub(crate) type MakeEnvironment =
+    Box<dyn FnOnce(WorkspaceHead) -> Result<Environment, EnvironmentError> + Send>;
 
 /// Goes on with a recorded session on exactly its recorded head.
 pub(crate) async fn resume(
     engine: &Arc<EngineParts>,
     id: SessionId,
+    environment: MakeEnvironment,
 ) -> Result<Session, ResumeError> {
     if let Some(core) = engine.live(&id) {
         return Ok(Session::new(core));
@@ -38,7 +43,8 @@ pub(crate) async fn resume(
         .map_err(|error| ResumeError::from_workspace(&id, error))?;
     failpoint::hit("engine.resume.after-claim")?;
     let core = Arc::new(SessionCore::recorded(id, Arc::clone(engine), agent.clone()));
-    activate(&core, agent, head).await?;
+    let environment = make_environment(&core.id, head, environment)?;
+    activate(&core, agent, environment).await?;
     engine.set_live(&core);
     Ok(Session::new(core))
 }
@@ -72,13 +78,32 @@ async fn reopen(
         .map_err(|error| ResumeError::from_workspace(id, error))
 }
 
+/// The environment, which must be around the very head that was reopened.
+fn make_environment(
+    session: &SessionId,
+    head: WorkspaceHead,
+    make: MakeEnvironment,
+) -> Result<Environment, ResumeError> {
+    let recorded = head.id().clone();
+    let environment = make(head)
+        .map_err(|error| SessionError::from(SessionEnvironmentError::Environment(error)))?;
+    let found = environment.workspace_head().id();
+    if *found == recorded {
+        return Ok(environment);
+    }
+    Err(ResumeError::IdentityMismatch {
+        session: session.clone(),
+        expected: format!("head {recorded}"),
+        found: format!("head {found} in the environment made for it"),
+    })
+}
+
 /// Takes the lease, closes what was interrupted, and lets the session execute again.
 async fn activate(
     core: &Arc<SessionCore>,
     agent: Agent,
-    head: WorkspaceHead,
+    environment: Environment,
 ) -> Result<(), ResumeError> {
-    let environment = Environment::new(head);
     let stack = Stack::new(&agent, &environment);
     let journal = &core.journal;
     let mut state = journal.lock().await;

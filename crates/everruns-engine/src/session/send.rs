@@ -5,7 +5,7 @@ use everruns_core::session::EventPayload;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::journal::RunningTurn;
+use super::journal::{Journal, JournalState, RunningTurn};
 use super::{Active, PendingTurn, SessionCore, SessionError, repair};
 use crate::turn;
 
@@ -25,12 +25,11 @@ pub(super) async fn send(
         journal.append(&mut state, vec![message]).await?;
         return Ok(PendingTurn::new(running.number, running.report));
     }
-    journal.hold(&mut state).await?;
-    let mut events = repair::closing(&state.conversation);
-    let number = state.conversation.turns() + 1;
-    events.push(EventPayload::UserMessage { text });
-    events.push(EventPayload::TurnStarted { turn: number });
-    journal.append(&mut state, events).await?;
+    let number = match begin(journal, &mut state, &text).await {
+        // The lease ran out while this handle was idle, and another process had its turn: this one is next.
+        Err(SessionError::TakenOver { .. }) => begin(journal, &mut state, &text).await?,
+        outcome => outcome?,
+    };
     failpoint::hit("engine.turn.after-user-message")?;
 
     let (report, waiting) = watch::channel(None);
@@ -44,4 +43,20 @@ pub(super) async fn send(
     let task = turn::run(Arc::clone(core), active, running, report);
     drop(tokio::spawn(task));
     Ok(PendingTurn::new(number, waiting))
+}
+
+/// Records the message and the beginning of a turn, after closing one whose process is gone. Gives its number.
+async fn begin(
+    journal: &Arc<Journal>,
+    state: &mut JournalState,
+    text: &str,
+) -> Result<u64, SessionError> {
+    journal.hold(state).await?;
+    let mut events = repair::closing(&state.conversation);
+    let number = state.conversation.turns() + 1;
+    let text = text.to_owned();
+    events.push(EventPayload::UserMessage { text });
+    events.push(EventPayload::TurnStarted { turn: number });
+    journal.append(state, events).await?;
+    Ok(number)
 }

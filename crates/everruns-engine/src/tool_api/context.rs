@@ -16,6 +16,10 @@ pub struct ToolContext {
     session_id: SessionId,
     environment: Environment,
     files: Arc<dyn SessionFileSystem>,
+    #[cfg_attr(
+        not(feature = "tools"),
+        expect(dead_code, reason = "only the file tools read and write files")
+    )]
     seen: Arc<SeenFiles>,
     cancellation: CancellationToken,
 }

@@ -7,6 +7,10 @@ mod files;
 mod resume;
 mod start;
 mod store;
+#[cfg_attr(
+    not(feature = "tools"),
+    expect(dead_code, reason = "shared with the tests of the file tools")
+)]
 mod support;
 mod turns;
 mod watching;

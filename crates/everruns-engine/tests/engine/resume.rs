@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everruns_core::clock::{Clock as _, SystemClock};
+use everruns_core::clock::{Clock, SystemClock};
 use everruns_core::ids::SessionId;
 use everruns_core::model::Message;
 use everruns_core::session::{
@@ -15,7 +15,8 @@ use everruns_engine::{Agent, Engine, InMemorySessionStore, ResumeError, Session,
 use serde_json::json;
 
 use crate::support::{
-    Blocking, Echo, Script, Step, agent, agent_of, engine_over, head, memory, recorded,
+    Blocking, Echo, Script, SetClock, Step, Swapped, agent, agent_of, engine_over, head, memory,
+    recorded,
 };
 
 fn store() -> Arc<dyn SessionStore> {
@@ -284,6 +285,54 @@ async fn c15_another_identity_is_named() {
     );
 }
 
+/// Proves C15: a backend that returns another head than the recorded one is not believed.
+#[tokio::test]
+async fn c15_a_substituted_head_is_refused() {
+    let (store, inner) = (store(), memory());
+    let id = used(&store, &inner).await;
+    let other = head(&inner, "other").await.binding();
+    let swapped: Arc<dyn WorkspaceBackend> = Arc::new(Swapped { inner, other });
+    let engine = engine_over(&store);
+    let script = Script::default();
+    engine.attach(&id, agent_with(&script, &swapped));
+    let error = refused(&engine, &id).await;
+    assert!(
+        matches!(error, ResumeError::IdentityMismatch { .. }),
+        "{error}"
+    );
+    assert!(script.requests().is_empty());
+}
+
+/// Proves C22 after a restart: the environment is made around the recorded head, and around no other.
+#[tokio::test]
+async fn c22_c15_a_resumed_session_gets_its_environment_around_its_head() {
+    use everruns_core::environment::Environment;
+
+    let (store, backend) = (store(), memory());
+    let id = used(&store, &backend).await;
+    let other = head(&backend, "other").await;
+    let engine = engine_over(&store);
+    engine.attach(&id, agent_with(&Script::default(), &backend));
+    let error = engine
+        .resume_in(&id, move |_| Ok(Environment::new(other)))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, ResumeError::IdentityMismatch { .. }),
+        "{error}"
+    );
+    let session = engine
+        .resume_in(&id, |head| {
+            Environment::builder()
+                .workspace(head)
+                .extension(Arc::new(42_u8))
+                .build()
+        })
+        .await
+        .unwrap();
+    assert_eq!(*session.environment_extension::<u8>().unwrap(), 42);
+}
+
 /// Proves C06 on resume: a head that another session has claimed meanwhile.
 #[tokio::test]
 async fn c06_a_head_claimed_meanwhile_is_named() {
@@ -303,6 +352,35 @@ async fn c06_a_head_claimed_meanwhile_is_named() {
         panic!("{error}");
     };
     assert_eq!(holder, thief);
+}
+
+/// A lease that ran out unnoticed while the handle was idle is taken back for the next turn.
+#[tokio::test]
+async fn an_idle_handle_takes_a_lost_lease_back() {
+    let (store, backend) = (store(), memory());
+    let script = Script::new([Step::Say("One."), Step::Say("Two.")]);
+    let clock = Arc::new(SetClock::default());
+    let engine = Engine::builder()
+        .store(Arc::clone(&store))
+        .clock(Arc::clone(&clock) as Arc<dyn Clock>)
+        .build();
+    let session = engine
+        .create(agent_with(&script, &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("1").await.unwrap();
+    // Within the time that an idle session keeps its lease, as if the process had slept.
+    clock.set(Duration::from_hours(1));
+    store
+        .acquire_lease(
+            session.session_id(),
+            &LeaseOwner("the other".into()),
+            clock.now(),
+            Duration::from_secs(1),
+        )
+        .await
+        .unwrap();
+    clock.set(Duration::from_hours(2));
+    assert!(session.send_and_wait("2").await.unwrap().success);
 }
 
 /// What a process leaves that is killed between a call and its result.

@@ -1,5 +1,7 @@
 //! A scripted model, tools that tell what happened, and shorthands.
 
+mod backend;
+mod clock;
 mod model;
 mod tools;
 
@@ -11,6 +13,8 @@ use everruns_engine::{Agent, AgentBuilder, Engine, Session};
 use everruns_fs::{MemoryWorkspaceBackend, WorkspacePolicy};
 use futures::StreamExt as _;
 
+pub(crate) use backend::Swapped;
+pub(crate) use clock::SetClock;
 pub(crate) use model::{Script, Step};
 pub(crate) use tools::{Blocking, Echo, Panicking};
 
