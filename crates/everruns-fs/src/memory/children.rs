@@ -123,8 +123,6 @@ fn pair(entry: &Entry) -> (&Arc<str>, &Node) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use everruns_core::clock::Timestamp;
     use proptest::prelude::*;
 
@@ -137,31 +135,31 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// Entries in runs are what entries in a map are, and a copy keeps its own.
+        /// Entries in runs are what entries in a set are, and a copy keeps its own.
         #[test]
-        fn runs_agree_with_a_map(steps in prop::collection::vec((0_u32..600, 0_u8..4), 0..1_200)) {
-            let (mut children, mut map) = (Children::default(), BTreeMap::new());
+        fn runs_agree_with_a_set(steps in prop::collection::vec((0_u32..600, 0_u8..4), 0..1_200)) {
+            let (mut children, mut set) = (Children::default(), BTreeSet::new());
             let mut copies = Vec::new();
             for (index, (key, kind)) in steps.iter().enumerate() {
                 let name = key.to_string();
                 if *kind == 0 {
-                    prop_assert_eq!(children.remove(&name).is_some(), map.remove(&name).is_some());
+                    prop_assert_eq!(children.remove(&name).is_some(), set.remove(&name));
                 } else {
                     children.insert(&name, Node::empty(Timestamp::from_millis(i64::from(*key))));
-                    map.insert(name.clone(), ());
+                    set.insert(name.clone());
                 }
-                prop_assert_eq!(children.get(&name).is_some(), map.contains_key(&name));
+                prop_assert_eq!(children.get(&name).is_some(), set.contains(&name));
                 if index % 300 == 0 {
-                    copies.push((children.clone(), map.clone()));
+                    copies.push((children.clone(), set.clone()));
                 }
             }
             let after: Vec<String> = children.after("3").map(|(name, _)| name.to_string()).collect();
-            let expected: Vec<String> = map.keys().filter(|name| name.as_str() > "3").cloned().collect();
+            let expected: Vec<String> = set.iter().filter(|name| name.as_str() > "3").cloned().collect();
             prop_assert_eq!(after, expected);
-            prop_assert_eq!(children.is_empty(), map.is_empty());
-            copies.push((children, map));
-            for (children, map) in &copies {
-                prop_assert_eq!(names(children), map.keys().cloned().collect::<Vec<_>>());
+            prop_assert_eq!(children.is_empty(), set.is_empty());
+            copies.push((children, set));
+            for (children, set) in &copies {
+                prop_assert_eq!(names(children), set.iter().cloned().collect::<Vec<_>>());
             }
         }
     }
