@@ -7,6 +7,7 @@ use super::collector::Collector;
 use super::compile::CompiledSearch;
 use super::source::SearchSource;
 use super::walk::walk;
+use crate::disk::blocking;
 
 /// How many results wait for a slow reader before the search pauses.
 const BUFFERED_EVENTS: usize = 256;
@@ -20,20 +21,30 @@ pub async fn run<S: SearchSource>(
     search: CompiledSearch,
 ) -> Result<SearchStream, FileSystemError> {
     let folder_path = search.query().folder.clone();
-    let opened = crate::disk::blocking(move || {
+    let opened = blocking(move || {
         let folder = source.open(&folder_path)?;
         Ok::<_, FileSystemError>((source, folder))
     });
     let (source, folder) = opened.await?;
-    let (events, mut received) = mpsc::channel(BUFFERED_EVENTS);
-    drop(tokio::task::spawn_blocking(move || {
+    let (events, received) = mpsc::channel(BUFFERED_EVENTS);
+    let searching = blocking(move || {
         let is_abandoned = || events.is_closed();
         let mut output = |event| events.blocking_send(event).is_ok();
         let mut collector = Collector::new(search.query(), &mut output).until(&is_abandoned);
         walk(&source, &search, &folder, &mut collector);
         collector.finish();
-    }));
-    Ok(Box::pin(futures::stream::poll_fn(move |cx| {
-        received.poll_recv(cx)
-    })))
+        Ok(())
+    });
+    let running = (received, Some(Box::pin(searching)));
+    let stream = futures::stream::unfold(running, |(mut received, mut searching)| async move {
+        if let Some(event) = received.recv().await {
+            return Some((event, (received, searching)));
+        }
+        // A search that ended without its summary was cut off, which must not look like an end.
+        match searching.take()?.await {
+            Ok(()) => None,
+            Err(error) => Some((Err(error), (received, None))),
+        }
+    });
+    Ok(Box::pin(stream))
 }
