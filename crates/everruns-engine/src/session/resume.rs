@@ -43,7 +43,7 @@ pub(crate) async fn resume(
         .map_err(|error| ResumeError::from_workspace(&id, error))?;
     failpoint::hit("engine.resume.after-claim")?;
     let core = Arc::new(SessionCore::recorded(id, Arc::clone(engine), agent.clone()));
-    let environment = make_environment(&core.id, head, environment)?;
+    let environment = make_environment(&core.id, head, environment).map_err(|error| *error)?;
     activate(&core, agent, environment).await?;
     engine.set_live(&core);
     Ok(Session::new(core))
@@ -83,19 +83,21 @@ fn make_environment(
     session: &SessionId,
     head: WorkspaceHead,
     make: MakeEnvironment,
-) -> Result<Environment, ResumeError> {
+) -> Result<Environment, Box<ResumeError>> {
     let recorded = head.id().clone();
-    let environment = make(head)
-        .map_err(|error| SessionError::from(SessionEnvironmentError::Environment(error)))?;
+    let environment = make(head).map_err(|error| {
+        let error = SessionEnvironmentError::Environment(error);
+        Box::new(SessionError::from(error).into())
+    })?;
     let found = environment.workspace_head().id();
     if *found == recorded {
         return Ok(environment);
     }
-    Err(ResumeError::IdentityMismatch {
+    Err(Box::new(ResumeError::IdentityMismatch {
         session: session.clone(),
         expected: format!("head {recorded}"),
         found: format!("head {found} in the environment made for it"),
-    })
+    }))
 }
 
 /// Takes the lease, closes what was interrupted, and lets the session execute again.
