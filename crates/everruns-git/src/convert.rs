@@ -108,6 +108,7 @@ pub(crate) fn checkpoint(checkpoint: &Checkpoint) -> Result<WorkspaceCheckpoint>
         created_at: Timestamp::from_millis(checkpoint.at),
         label: checkpoint.label.clone(),
         uncommitted: checkpoint.uncommitted,
+        location: (checkpoint.number > 0).then(|| checkpoint.reference()),
         uncaptured: uncaptured.collect(),
     })
 }

@@ -227,6 +227,32 @@ pub enum GitError {
     Worker,
 }
 
+impl GitError {
+    /// Tells a system's refusal inside the Git library as one at `path`, the repository.
+    pub(crate) fn at_repository(self, path: &Path) -> Self {
+        let Self::Git { step, source } = self else {
+            return self;
+        };
+        match source.classify().find_map(|found| found.io_kind()) {
+            Some(kind) if is_told_apart(kind) => Self::Io {
+                step,
+                path: path.to_owned(),
+                source: io::Error::new(kind, *source),
+            },
+            _ => Self::Git { step, source },
+        }
+    }
+}
+
+/// Whether a caller is told of this refusal by a variant of its own.
+fn is_told_apart(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(
+        kind,
+        PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull
+    )
+}
+
 /// The crate's result.
 pub(crate) type Result<T> = std::result::Result<T, GitError>;
 

@@ -26,6 +26,8 @@ pub(crate) enum Found {
     Link(BString),
     /// A folder.
     Folder,
+    /// A regular file with more bytes than are read.
+    TooLarge,
     /// A pipe, socket or device.
     Special,
     /// Nothing.
@@ -41,6 +43,9 @@ pub(crate) struct Files {
     root: OwnedFd,
     path: PathBuf,
 }
+
+/// The largest file that is read, in bytes: it is held in memory while it is stored.
+const SIZE_LIMIT: u64 = 1 << 30;
 
 const FOLDER: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
@@ -173,8 +178,11 @@ impl Files {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Ok(Found::Special);
         }
-        let mut content =
-            Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(1 << 24));
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        if size > SIZE_LIMIT {
+            return Ok(Found::TooLarge);
+        }
+        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0).min(1 << 24));
         into_file(handle)
             .read_to_end(&mut content)
             .step("read", &whole())?;

@@ -14,13 +14,17 @@ pub(crate) type Seen = HashMap<BString, (Stat, gix::ObjectId, Mode)>;
 
 /// What `index` knows of the files, without what is too young to be sure of.
 ///
-/// A file changed in the very second in which its index was written can't be told from an unchanged one later, once
+/// A file changed at the very moment at which its index was written can't be told from an unchanged one later, once
 /// a newer index vouches for it; it is left out, so that the next comparison reads it.
 pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
-    let written = u32::try_from(index.timestamp().unix_seconds()).unwrap_or(u32::MAX);
+    let timestamp = index.timestamp();
+    let seconds = u32::try_from(timestamp.unix_seconds()).unwrap_or(u32::MAX);
+    let written = (seconds, timestamp.nanoseconds());
     let mut seen = Seen::new();
     for entry in index.entries() {
-        if entry.stage() == Stage::Unconflicted && entry.stat.mtime.secs < written {
+        if entry.stage() == Stage::Unconflicted
+            && (entry.stat.mtime.secs, entry.stat.mtime.nsecs) < written
+        {
             seen.insert(
                 entry.path(index).to_owned(),
                 (entry.stat, entry.id, entry.mode),
@@ -82,6 +86,13 @@ fn add_what_trees_cannot_say(
         index.dangerously_push_entry(Stat::default(), empty, flags, mode, announced.path.as_ref());
     }
     index.sort_entries();
+}
+
+/// Writes `index`, which describes exactly what was checked out.
+pub(crate) fn write_as_is(index: &mut gix::index::File) -> Result<()> {
+    index
+        .write(gix::index::write::Options::default())
+        .git("write the index")
 }
 
 /// The mode in an index for a kind of tree entry.

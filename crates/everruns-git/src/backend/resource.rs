@@ -66,7 +66,10 @@ impl GitHead {
     ) -> std::result::Result<T, WorkspaceError> {
         let handle = self.handle.clone();
         let outcome = blocking(move || work(&handle)).await;
-        outcome.map_err(|error| Teller::of(operation).on(&self.descriptor.id).tell(error))
+        outcome.map_err(|error| {
+            let error = error.at_repository(&self.handle.workspace.common_dir);
+            Teller::of(operation).on(&self.descriptor.id).tell(error)
+        })
     }
 }
 
@@ -88,13 +91,15 @@ impl WorkspaceHeadResource for GitHead {
         let session = session.to_string();
         let in_use = Arc::clone(&self.in_use);
         self.run("claim the head", move |handle| {
+            // With the mark, nobody destroys the head any more; only then is its state worth looking at.
+            let mark = InUse::mark(handle)?;
             let record = handle.reload()?;
             match record.state {
                 HeadState::Ready => {}
                 HeadState::Archived => return Err(GitError::HeadArchived { id: record.id }),
                 HeadState::Destroyed => return Err(head::destroyed(&record)),
             }
-            let mark = InUse::mark(handle)?.ok_or_else(|| GitError::HeadInUse {
+            let mark = mark.ok_or_else(|| GitError::HeadInUse {
                 id: record.id.clone(),
             })?;
             Claim::take(handle.layout(), &record, &session, handle.context.now())?;
@@ -259,10 +264,7 @@ impl WorkspaceHeadResource for GitHead {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clear();
-            let exclusive = InUse::exclude(handle)?.ok_or_else(|| GitError::HeadInUse {
-                id: handle.record.id.clone(),
-            })?;
-            let destroyed = head::destroy(handle, &exclusive)?;
+            let destroyed = head::destroy(handle)?;
             Ok(DestroyReceipt {
                 head_id: id,
                 kept_branch: Some(destroyed.record.branch),

@@ -156,6 +156,7 @@ enum Entry {
 enum Why {
     Repository,
     Special,
+    TooLarge,
     Name,
 }
 
@@ -164,6 +165,7 @@ impl Why {
         match self {
             Self::Repository => "a repository of its own",
             Self::Special => "a pipe, socket or device",
+            Self::TooLarge => "a file of more than 1 GiB",
             Self::Name => "its name is one that some systems take for .git",
         }
     }
@@ -241,6 +243,7 @@ impl Reader<'_> {
                 };
                 Ok(Entry::Blob(kind, id))
             }
+            Found::TooLarge => Ok(Entry::Uncaptured(Why::TooLarge)),
             Found::Special => Ok(Entry::Uncaptured(Why::Special)),
             Found::Folder | Found::Nothing => Ok(Entry::Same),
         }

@@ -7,7 +7,7 @@ use gix::ObjectId;
 use super::recover::undo_creation;
 use crate::checkpoint::{Captured, Manifest};
 use crate::context::Context;
-use crate::error::{GitError, GitStep as _, Result};
+use crate::error::{GitStep as _, Result};
 use crate::index::{self, Seen};
 use crate::names;
 use crate::repository::Refs;
@@ -80,8 +80,7 @@ pub(crate) fn create(
     new: NewHead,
 ) -> Result<HeadRecord> {
     let repository = context.repository(workspace)?;
-    let id = WorkspaceHeadId::generate(&*context.entropy).to_string();
-    let branch = names::branch(&new.slug, &id);
+    let (id, branch) = free_identity(context, &repository, &new.slug)?;
     let record = HeadRecord {
         branch,
         workspace: workspace.id.clone(),
@@ -95,15 +94,6 @@ pub(crate) fn create(
         created_at: context.now(),
         id,
     };
-    // The undoing of a creation removes the branch, so it must not be one that was there before.
-    if Refs::new(&repository, record.created_at)
-        .target(&record.branch_ref())?
-        .is_some()
-    {
-        return Err(GitError::BranchMoved {
-            branch: record.branch,
-        });
-    }
     let _lock = Lock::acquire(&context.layout.head_lock(&record.id), &record.id)?;
     Intent {
         head: record.clone(),
@@ -116,7 +106,25 @@ pub(crate) fn create(
             if let Err(second) = undo_creation(context, workspace, &record) {
                 tracing::warn!(head = record.id, error = %second, "a failed creation is left for the next open");
             }
-            Err(failure)
+            Err(failure.at_repository(&workspace.common_dir))
+        }
+    }
+}
+
+/// An id, and a branch that nobody has.
+///
+/// The undoing of a creation removes the branch, so it must not be one that was there before.
+fn free_identity(
+    context: &Context,
+    repository: &gix::Repository,
+    slug: &str,
+) -> Result<(String, String)> {
+    let refs = Refs::new(repository, context.now());
+    loop {
+        let id = WorkspaceHeadId::generate(&*context.entropy).to_string();
+        let branch = names::branch(slug, &id);
+        if refs.target(&format!("refs/heads/{branch}"))?.is_none() {
+            return Ok((id, branch));
         }
     }
 }
@@ -155,9 +163,13 @@ fn build(
     hit("git.create.after-record")?;
     let opened = context.opener.open(&worktree.record)?;
     let state = new.start.state(&opened)?;
-    let files = populate(&opened, state.files)?;
+    let mut files = populate(&opened, state.files)?;
     hit("git.create.after-checkout")?;
-    index::write(&opened, &state, &fresh(&files))?;
+    if state.index == state.files && state.manifest.is_empty() {
+        index::write_as_is(&mut files)?;
+    } else {
+        index::write(&opened, &state, &fresh(&files))?;
+    }
     hit("git.create.after-index")?;
     record.save(&context.layout)?;
     hit("git.create.after-ready")?;

@@ -21,13 +21,16 @@ pub(crate) struct Destroyed {
 
 /// Destroys the head. Its branch stays; a head that is destroyed already gives the same answer again.
 ///
-/// `_exclusive` proves that nobody else uses it.
-pub(crate) fn destroy(handle: &Handle, _exclusive: &InUse) -> Result<Destroyed> {
+/// It must not be in use elsewhere. Another destruction under way is waited for.
+pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
     let _lock = handle.lock()?;
     let record = handle.reload()?;
     if record.state == HeadState::Destroyed {
         return again(handle, record);
     }
+    let _exclusive = InUse::exclude(handle)?.ok_or_else(|| GitError::HeadInUse {
+        id: record.id.clone(),
+    })?;
     let kept = keep_uncommitted(handle)?;
     hit("git.destroy.after-checkpoint")?;
     let kept = kept.map(|checkpoint| checkpoint.reference());

@@ -8,13 +8,15 @@ use super::UserSettings;
 use crate::error::{GitStep as _, Result};
 
 /// Settings that hold in every repository, whatever it says itself.
-const OVERRIDES: [&str; 7] = [
+const OVERRIDES: [&str; 8] = [
     "core.fsmonitor=false",
     "core.safecrlf=false",
     "core.untrackedCache=false",
     "core.protectHFS=true",
     "core.protectNTFS=true",
     "worktree.useRelativePaths=false",
+    // Without it, every file written in the same second as its index is read again at each comparison.
+    "gitoxide.core.useNsec=true",
     "commit.gpgSign=false",
 ];
 

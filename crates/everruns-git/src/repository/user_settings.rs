@@ -110,3 +110,44 @@ impl UserSettings {
         self.values.push((key, value));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn h20_only_settings_that_name_no_program_are_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let config = home.path().join(".config");
+        std::fs::create_dir_all(config.join("git")).unwrap();
+        std::fs::write(config.join("git/attributes"), "*.x text\n").unwrap();
+        let text = "[core]\n\tautocrlf = input\n\tfsmonitor = evil\n\texcludesFile = ~/ignored\n\
+                    [filter \"evil\"]\n\tclean = evil\n[user]\n\tname = Somebody\n";
+        std::fs::write(home.path().join(".gitconfig"), text).unwrap();
+        let settings = UserSettings::read(Some(home.path()), Some(&config));
+        let mut repository = gix::config::File::default();
+        let missing = settings.missing_in(&repository);
+        let ignored = format!("core.excludesFile={}/ignored", home.path().display());
+        let attributes = format!("core.attributesFile={}/git/attributes", config.display());
+        for expected in [
+            "core.autocrlf=input",
+            "user.name=Somebody",
+            &ignored,
+            &attributes,
+        ] {
+            assert!(
+                missing.iter().any(|value| value == expected),
+                "{expected} in {missing:?}"
+            );
+        }
+        assert!(!missing.iter().any(|value| value.contains("evil")));
+        repository.set_raw_value("core.autocrlf", "true").unwrap();
+        let missing = settings.missing_in(&repository);
+        assert!(
+            !missing
+                .iter()
+                .any(|value| value.starts_with("core.autocrlf")),
+            "the repository decides"
+        );
+    }
+}

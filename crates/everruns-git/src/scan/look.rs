@@ -1,13 +1,16 @@
 //! The comparison.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everruns_fs::disk::is_temporary_name;
 use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::diff::index::ChangeRef;
 use gix::dir::entry::Status;
 use gix::dir::walk::EmissionMode;
+use gix::index::entry::Flags;
 use gix::progress::Discard;
 use gix::status::index_worktree;
 use gix::status::tree_index::TrackRenames;
@@ -80,10 +83,43 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
         }
     }
     scan.staged
+        .extend(announced_over(worktree, &scan.unstaged)?);
+    scan.staged
         .sort_by(|left, right| left.location().cmp(right.location()));
     scan.unstaged
         .sort_by(|left, right| path_of(left).cmp(path_of(right)));
     Ok(scan)
+}
+
+/// The deletions behind announced paths.
+///
+/// A path that was removed from the index and then only announced again is gone from the next commit, which the
+/// comparison of the index with `HEAD` leaves out.
+fn announced_over(
+    worktree: &gix::Repository,
+    unstaged: &[index_worktree::Item],
+) -> Result<Vec<gix::diff::index::Change>> {
+    let step = "compare the index with HEAD";
+    let announced = unstaged.iter().filter_map(|item| match item {
+        index_worktree::Item::Modification {
+            entry, rela_path, ..
+        } if entry.flags.contains(Flags::INTENT_TO_ADD) => Some(rela_path),
+        _ => None,
+    });
+    let mut deletions = Vec::new();
+    for path in announced {
+        let tree = worktree.head_tree().git(step)?;
+        let components = path.split(|byte| *byte == b'/');
+        if let Some(found) = tree.lookup_entry(components).git(step)? {
+            deletions.push(ChangeRef::Deletion {
+                location: Cow::Owned(path.clone()),
+                index: 0,
+                entry_mode: found.mode().into(),
+                id: Cow::Owned(found.object_id()),
+            });
+        }
+    }
+    Ok(deletions)
 }
 
 /// The folder of `worktree`.

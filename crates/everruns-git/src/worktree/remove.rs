@@ -26,10 +26,13 @@ impl Worktree {
             None => true,
         };
         if names_this {
-            delete(&self.record)
-        } else {
-            Ok(())
+            delete(&self.record)?;
         }
+        // As Git does: no folder for worktrees where there are none. One that isn't empty stays by itself.
+        if let Some(all) = self.record.parent() {
+            drop(fs::remove_dir(all));
+        }
+        Ok(())
     }
 }
 

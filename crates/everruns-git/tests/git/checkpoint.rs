@@ -189,3 +189,22 @@ async fn h42_names_that_are_no_text_survive() {
     let fork = head.fork("fork").await.unwrap();
     assert!(scene.folder(&fork).join(name).exists());
 }
+
+/// H44: a huge sparse file is not read, is told, and keeps the head from being destroyed.
+#[tokio::test]
+async fn h44_a_huge_file_is_told_and_not_read() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let path = scene.folder(&head).join("huge");
+    let file = std::fs::OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    file.set_len(1 << 40).unwrap();
+    drop(file);
+    let checkpoint = head.checkpoint().await.unwrap();
+    assert_eq!(checkpoint.uncaptured[0].reason, "a file of more than 1 GiB");
+    assert!(head.destroy().await.is_err());
+    assert!(path.exists());
+}
