@@ -10,6 +10,7 @@ use everruns_core::file_system::{
 use everruns_core::path::{Mount, WorkspacePath};
 
 use super::blocking::blocking;
+use super::call::Call;
 use super::options::{DiskOptions, Resolution};
 use super::search::DiskSource;
 use super::tree::Tree;
@@ -19,7 +20,8 @@ use crate::search::{CompiledSearch, stream};
 ///
 /// Every call proves first that the folder's path still leads to the folder that was opened
 /// ([`StaleRoot`](FileSystemError::StaleRoot)). What a call does is in the [module](super)'s documentation.
-/// A dropped future's work ends by itself in the background: a dropped write may still take effect.
+/// A change whose future is dropped takes place whole or not at all, and never after a later change of the same
+/// path.
 #[derive(Clone, Debug)]
 pub struct DiskFileSystem {
     tree: Arc<Tree>,
@@ -62,6 +64,16 @@ impl DiskFileSystem {
         let tree = Arc::clone(&self.tree);
         blocking(move || work(&tree)).await
     }
+
+    /// Like [`run`](Self::run), for work that asks whether it is still wanted.
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tree, &Call) -> Result<T, FileSystemError> + Send + 'static,
+    ) -> Result<T, FileSystemError> {
+        let call = Call::default();
+        let _caller = call.caller();
+        self.run(move |tree| work(tree, &call)).await
+    }
 }
 
 #[async_trait]
@@ -82,7 +94,7 @@ impl SessionFileSystem for DiskFileSystem {
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
         let path = path.clone();
-        self.run(move |tree| tree.write(&path, &bytes, precondition))
+        self.change(move |tree, call| tree.write(&path, &bytes, precondition, call))
             .await
     }
 
@@ -93,7 +105,7 @@ impl SessionFileSystem for DiskFileSystem {
         precondition: Precondition,
     ) -> Result<(), FileSystemError> {
         let path = path.clone();
-        self.run(move |tree| tree.remove(&path, removal, precondition))
+        self.change(move |tree, call| tree.remove(&path, removal, precondition, call))
             .await
     }
 
@@ -104,7 +116,8 @@ impl SessionFileSystem for DiskFileSystem {
         replace: Replace,
     ) -> Result<(), FileSystemError> {
         let (from, to) = (from.clone(), to.clone());
-        self.run(move |tree| tree.rename(&from, &to, replace)).await
+        self.change(move |tree, call| tree.rename(&from, &to, replace, call))
+            .await
     }
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {

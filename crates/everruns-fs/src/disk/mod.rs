@@ -27,6 +27,7 @@
 //! attributes are not.
 
 mod blocking;
+mod call;
 mod commit;
 mod create_dir;
 mod errors;

@@ -7,6 +7,7 @@ use everruns_core::path::WorkspacePath;
 use rustix::fs::{AtFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use super::call::Call;
 use super::errors::{at, step};
 use super::existing::{Found, version_at};
 use super::kind::kind;
@@ -23,6 +24,7 @@ impl Tree {
         path: &WorkspacePath,
         removal: Removal,
         precondition: Precondition,
+        call: &Call,
     ) -> Result<(), FileSystemError> {
         self.enter_existing(path)?;
         if path.is_top() {
@@ -31,7 +33,7 @@ impl Tree {
                 reason: "the top folder cannot be removed",
             });
         }
-        again_while_changing(path, || self.try_remove(path, removal, precondition))
+        again_while_changing(path, || self.try_remove(path, removal, precondition, call))
     }
 
     fn try_remove(
@@ -39,9 +41,10 @@ impl Tree {
         path: &WorkspacePath,
         removal: Removal,
         precondition: Precondition,
+        call: &Call,
     ) -> Result<Option<()>, FileSystemError> {
         let place = self.place(path, LastLink::Keep, Missing::Fail)?;
-        let lock = self.lock(path, &place.key())?;
+        let lock = self.lock(path, &place.key(), call)?;
         let kind = kind(&stat_place(&place, path)?);
         let flushed = listed(&place.folder).map_err(at(path, "open the folder of"))?;
         if precondition != Precondition::Any {

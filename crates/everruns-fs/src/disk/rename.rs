@@ -3,6 +3,7 @@ use everruns_core::path::WorkspacePath;
 use rustix::fs::{RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
+use super::call::Call;
 use super::errors::{at, step};
 use super::kind::kind;
 use super::resolve::{Missing, Place, listed};
@@ -15,6 +16,7 @@ impl Tree {
         from: &WorkspacePath,
         to: &WorkspacePath,
         replace: Replace,
+        call: &Call,
     ) -> Result<(), FileSystemError> {
         self.enter_existing(from)?;
         self.enter_new(to)?;
@@ -30,7 +32,7 @@ impl Tree {
             return Err(invalid(to, "a folder cannot be moved into itself"));
         }
         let target = self.place(to, LastLink::Keep, Missing::Create)?;
-        let (_first, _second) = self.lock_both(to, [&source.key(), &target.key()])?;
+        let (_first, _second) = self.lock_both(to, [&source.key(), &target.key()], call)?;
         let flushed = [&source, &target].map(|place| listed(&place.folder));
         let replace = may_replace(&target, to, source_kind, replace)?;
         let is_same = source.key() == target.key();

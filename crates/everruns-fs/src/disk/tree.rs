@@ -6,6 +6,7 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::call::Call;
 use super::errors::at;
 use super::lock::{Lock, Locks};
 use super::names::is_temporary;
@@ -135,16 +136,18 @@ impl Tree {
         }
     }
 
-    /// Takes the lock of the resolved path `key`, and removes what a killed process left behind under it.
+    /// Takes the lock of the resolved path `key` for `call`, and removes what a killed process left behind under it.
     pub(super) fn lock(
         &self,
         path: &WorkspacePath,
         key: &[u8],
+        call: &Call,
     ) -> Result<Lock<'_>, FileSystemError> {
         let lock = self
             .locks
             .acquire(key)
             .map_err(at(path, "wait for other writers of"))?;
+        call.must_be_awaited(path)?;
         self.reclaim(&lock);
         Ok(lock)
     }
@@ -154,11 +157,13 @@ impl Tree {
         &self,
         path: &WorkspacePath,
         keys: [&[u8]; 2],
+        call: &Call,
     ) -> Result<(Lock<'_>, Option<Lock<'_>>), FileSystemError> {
         let (first, second) = self
             .locks
             .acquire_both(keys)
             .map_err(at(path, "wait for other writers of"))?;
+        call.must_be_awaited(path)?;
         self.reclaim(&first);
         if let Some(second) = &second {
             self.reclaim(second);

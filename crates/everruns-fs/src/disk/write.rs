@@ -3,6 +3,7 @@ use everruns_core::file_system::{ContentVersion, FileSystemError, LastLink, Prec
 use everruns_core::path::WorkspacePath;
 use rustix::io::Errno;
 
+use super::call::Call;
 use super::commit::Commit;
 use super::errors::{at, step};
 use super::existing::{Found, must_be_writable};
@@ -17,12 +18,13 @@ impl Tree {
         path: &WorkspacePath,
         bytes: &Bytes,
         precondition: Precondition,
+        call: &Call,
     ) -> Result<ContentVersion, FileSystemError> {
         self.enter_new(path)?;
         if bytes.len() as u64 > self.max_file_bytes {
             return Err(too_large(path, bytes.len() as u64, self.max_file_bytes));
         }
-        again_while_changing(path, || self.try_write(path, bytes, precondition))
+        again_while_changing(path, || self.try_write(path, bytes, precondition, call))
     }
 
     fn try_write(
@@ -30,10 +32,11 @@ impl Tree {
         path: &WorkspacePath,
         bytes: &Bytes,
         precondition: Precondition,
+        call: &Call,
     ) -> Result<Option<ContentVersion>, FileSystemError> {
         let place = self.place_to_write(path, precondition)?;
         let name = place.name(path)?;
-        let lock = self.lock(path, &place.key())?;
+        let lock = self.lock(path, &place.key(), call)?;
         let existing = match Found::at(&place, path, precondition, self.max_file_bytes)? {
             Found::File(existing) => Some(existing),
             Found::Nothing if place.through_link => {

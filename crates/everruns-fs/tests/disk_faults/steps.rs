@@ -223,21 +223,28 @@ async fn h51_a_file_that_appears_meanwhile_is_kept() {
     fixture.assert_no_leftovers();
 }
 
-/// Proves H55: a write that nobody waits for leaves the old or the new content and no lock.
+/// Proves H55: a write that nobody waits for leaves the old or the new content and no lock, and never comes after
+/// a later write.
 #[tokio::test(flavor = "multi_thread")]
-async fn h55_a_dropped_write_leaves_a_whole_file_and_no_lock() {
+async fn h55_a_dropped_write_never_undoes_a_later_one() {
     let _armed = ARMED.lock().await;
     let fixture = Fixture::new(Resolution::Kernel);
     fixture.put("file", "old");
-    for _ in 0..50 {
+    for round in 0..100 {
         let target = path("file");
         let write = fixture
             .files
-            .write(&target, "new".into(), Precondition::Any);
-        drop(tokio::time::timeout(std::time::Duration::from_micros(50), write).await);
+            .write(&target, "dropped".into(), Precondition::Any);
+        let patience = std::time::Duration::from_micros(round * 20);
+        drop(tokio::time::timeout(patience, write).await);
         let bytes = fixture.files.read_all("file").await.unwrap();
-        assert!(bytes == "old" || bytes == "new", "{bytes:?}");
-        fixture.files.write_all("file", "old").await.unwrap();
+        assert!(
+            bytes == "old" || bytes == "dropped" || bytes == "later",
+            "{bytes:?}"
+        );
+        fixture.files.write_all("file", "later").await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        assert_eq!(fixture.bytes("file"), b"later");
     }
     fixture.assert_no_leftovers();
 }
