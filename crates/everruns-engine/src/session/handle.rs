@@ -88,7 +88,8 @@ impl Session {
     /// Says something to the agent and returns at once, when the message is recorded; the turn runs in a task.
     ///
     /// Starts the session when needed. While a turn runs, the message steers it: the model sees it with its next
-    /// request, and the returned handle waits for the same turn.
+    /// request, and the returned handle waits for the same turn. Dropping the future does not take the message
+    /// back.
     ///
     /// # Errors
     /// [`SessionError`]; then the message is not recorded.
@@ -121,6 +122,7 @@ impl Session {
 
     /// The events after `from`: those that are recorded, then those to come, without gaps or duplicates.
     ///
+    /// New events are those of this engine's handles; what another process records shows up with the next of them.
     /// The stream ends with the last handle of the session, or with an error of the store. A session that has
     /// not started has no events yet.
     pub fn events(&self, from: Sequence) -> SessionEvents {

@@ -49,8 +49,11 @@ pub(crate) struct Journal {
 /// What this process knows of the session.
 #[derive(Debug)]
 pub(crate) struct JournalState {
-    /// The token of the lease, while it is held. Without one, the events may have gone on elsewhere.
+    /// The token of the lease, while it is held.
     pub(super) token: Option<FencingToken>,
+    /// Whether the conversation is what the store has. It is not known to be before the lease is taken, nor after
+    /// an append whose outcome is not known.
+    current: bool,
     /// Whether a task renews the lease.
     pub(super) kept: bool,
     /// The last event that is in the conversation.
@@ -80,6 +83,7 @@ impl Journal {
     pub(crate) fn new(session: SessionId, services: Services) -> Self {
         let state = JournalState {
             token: None,
+            current: false,
             kept: false,
             known: Sequence::START,
             conversation: Conversation::default(),
@@ -110,10 +114,12 @@ impl Journal {
         self: &Arc<Self>,
         state: &mut JournalState,
     ) -> Result<(), SessionError> {
-        if state.token.is_none() {
+        if state.token.is_none() || !state.current {
             let lease = lease::acquire(self).await?;
-            self.catch_up(state).await?;
             state.token = Some(lease.token);
+            state.current = false;
+            self.catch_up(state).await?;
+            state.current = true;
         }
         state.last_use = Instant::now();
         lease::keep(self, state);
@@ -122,13 +128,13 @@ impl Journal {
 
     /// Appends events as one batch; none of them or all are recorded.
     ///
-    /// After an error the lease counts as lost: what the store really has is read before the next append.
+    /// After an error, what the store really has is read before the next append.
     pub(crate) async fn append(
         &self,
         state: &mut JournalState,
         events: Vec<EventPayload>,
     ) -> Result<(), SessionError> {
-        let Some(token) = state.token else {
+        let Some(token) = state.token.filter(|_| state.current) else {
             return Err(SessionError::TakenOver {
                 session: self.session.clone(),
             });
@@ -144,7 +150,10 @@ impl Journal {
         let receipt = match self.append_with_retries(&request).await {
             Ok(receipt) => receipt,
             Err(error) => {
-                state.token = None;
+                state.current = false;
+                if matches!(error, StoreError::Fenced { .. }) {
+                    state.token = None;
+                }
                 return Err(SessionError::from_store(error));
             }
         };
@@ -232,6 +241,7 @@ impl Journal {
     /// Forgets what is known: the session was removed from the store.
     pub(crate) fn reset(&self, state: &mut JournalState) {
         state.token = None;
+        state.current = false;
         state.known = Sequence::START;
         state.conversation = Conversation::default();
         self.last.send_replace(Sequence::START);

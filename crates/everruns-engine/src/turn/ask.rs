@@ -17,10 +17,10 @@ pub(super) enum Asked {
 }
 
 /// Asks for one answer, again when the provider's failure may pass. Nothing of a failed attempt is kept.
-pub(super) async fn ask(
+pub(super) async fn ask<F: Future<Output = ModelRequest>>(
     journal: &Journal,
     provider: &dyn ModelProvider,
-    request: ModelRequest,
+    request: impl Fn() -> F,
     turn: u64,
     cancellation: &CancellationToken,
 ) -> Asked {
@@ -29,10 +29,11 @@ pub(super) async fn ask(
     loop {
         attempt += 1;
         let mut text = String::new();
+        let request = request().await;
         let outcome = tokio::select! {
             biased;
             () = cancellation.cancelled() => return Asked::Cancelled(text),
-            outcome = attempt_once(journal, provider, request.clone(), turn, &mut text) => outcome,
+            outcome = attempt_once(journal, provider, request, turn, &mut text) => outcome,
         };
         let error = match outcome {
             Ok(answer) => return Asked::Answered(answer),

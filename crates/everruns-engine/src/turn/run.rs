@@ -90,21 +90,24 @@ impl Runner {
     }
 
     async fn ask(&self) -> Asked {
-        let parts = self.active.agent.parts();
-        let request = ModelRequest {
-            model: parts.model.clone(),
-            instructions: prompt::instructions(&self.active.agent),
-            messages: self.journal.lock().await.conversation.messages().to_vec(),
-            tools: parts.tools.specs(),
-        };
         ask(
             &self.journal,
-            parts.provider.as_ref(),
-            request,
+            self.active.agent.parts().provider.as_ref(),
+            || self.request(),
             self.number,
             &self.cancellation,
         )
         .await
+    }
+
+    async fn request(&self) -> ModelRequest {
+        let parts = self.active.agent.parts();
+        ModelRequest {
+            model: parts.model.clone(),
+            instructions: prompt::instructions(&self.active.agent),
+            messages: self.journal.lock().await.conversation.messages().to_vec(),
+            tools: parts.tools.specs(),
+        }
     }
 
     /// Records an answer before any of its calls is made. `true` when it ends the turn: it calls nothing, and the

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "tools")]
 mod files;
+mod messages;
 mod resume;
 mod start;
 mod store;
