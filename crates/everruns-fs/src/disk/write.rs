@@ -36,6 +36,7 @@ impl Tree {
     ) -> Result<Option<ContentVersion>, FileSystemError> {
         let place = self.place_to_write(path, precondition)?;
         let name = place.name(path)?;
+        step("fs.write.before-lock", path)?;
         let lock = self.lock(path, &place.key(), call)?;
         let existing = match Found::at(&place, path, precondition, self.max_file_bytes)? {
             Found::File(existing) => Some(existing),

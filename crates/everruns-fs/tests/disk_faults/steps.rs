@@ -1,5 +1,6 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use everruns_core::failpoint;
 use everruns_core::file_system::{
@@ -11,7 +12,8 @@ use everruns_fs::disk::Resolution;
 use crate::support::{Fixture, open, path, snapshot};
 
 /// Every step of a write, and whether the new bytes are in place when it is reached.
-const STEPS: [(&str, bool); 9] = [
+const STEPS: [(&str, bool); 10] = [
+    ("fs.write.before-lock", false),
     ("fs.write.after-check", false),
     ("fs.write.after-note", false),
     ("fs.write.after-temp", false),
@@ -223,29 +225,52 @@ async fn h51_a_file_that_appears_meanwhile_is_kept() {
     fixture.assert_no_leftovers();
 }
 
-/// Proves H55: a write that nobody waits for leaves the old or the new content and no lock, and never comes after
-/// a later write.
+/// Proves H55: a write that nobody waits for leaves the old or the new content and no lock.
 #[tokio::test(flavor = "multi_thread")]
-async fn h55_a_dropped_write_never_undoes_a_later_one() {
+async fn h55_a_dropped_write_leaves_a_whole_file_and_no_lock() {
     let _armed = ARMED.lock().await;
     let fixture = Fixture::new(Resolution::Kernel);
-    fixture.put("file", "old");
     for round in 0..100 {
+        fixture.files.write_all("file", "old").await.unwrap();
         let target = path("file");
         let write = fixture
             .files
             .write(&target, "dropped".into(), Precondition::Any);
-        let patience = std::time::Duration::from_micros(round * 20);
-        drop(tokio::time::timeout(patience, write).await);
+        drop(tokio::time::timeout(Duration::from_micros(round * 20), write).await);
         let bytes = fixture.files.read_all("file").await.unwrap();
-        assert!(
-            bytes == "old" || bytes == "dropped" || bytes == "later",
-            "{bytes:?}"
-        );
-        fixture.files.write_all("file", "later").await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        assert_eq!(fixture.bytes("file"), b"later");
+        assert!(bytes == "old" || bytes == "dropped", "{bytes:?}");
     }
+    fixture.files.write_all("file", "last").await.unwrap();
+    fixture.assert_no_leftovers();
+}
+
+/// Proves H55: a write that was dropped before it had its lock does not come after a later write.
+#[tokio::test(flavor = "multi_thread")]
+async fn h55_a_dropped_write_never_undoes_a_later_one() {
+    let _armed = ARMED.lock().await;
+    let fixture = Fixture::new(Resolution::Kernel);
+    let (reached, is_reached) = std::sync::mpsc::channel();
+    let (release, is_released) = std::sync::mpsc::channel();
+    let is_released = std::sync::Mutex::new(is_released);
+    let is_first = AtomicBool::new(true);
+    failpoint::arm("fs.write.before-lock", move || {
+        if is_first.swap(false, Ordering::SeqCst) {
+            reached.send(()).unwrap();
+            is_released.lock().unwrap().recv().unwrap();
+        }
+        true
+    });
+    let files = fixture.files.clone();
+    let dropped = tokio::spawn(async move { files.write_all("file", "dropped").await });
+    is_reached.recv().unwrap();
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    fixture.files.write_all("file", "later").await.unwrap();
+    release.send(()).unwrap();
+    // The dropped write has long enough to go wrong.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    failpoint::disarm_all();
+    assert_eq!(fixture.bytes("file"), b"later");
     fixture.assert_no_leftovers();
 }
 
