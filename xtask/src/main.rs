@@ -5,6 +5,7 @@
     reason = "a check reports to the terminal; nothing else reads it"
 )]
 
+mod bench;
 mod cargo_steps;
 mod ci;
 mod claims;
@@ -49,6 +50,8 @@ enum Task {
     Features,
     /// Print the claims with the tests that prove them.
     Claims(claims::Arguments),
+    /// Measure whole operations beside `git` and `std::fs`; takes minutes, most of them for the release build.
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -70,5 +73,6 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         Task::Layers => Ok(ci::run_one(&context, StepName::Layers)),
         Task::Features => Ok(ci::run_one(&context, StepName::Features)),
         Task::Claims(arguments) => claims::run(&context, arguments),
+        Task::Bench(arguments) => bench::run(&context, arguments),
     }
 }
