@@ -25,7 +25,9 @@ pub mod compat;
 
 pub use engine::{Engine, EngineBuilder};
 #[cfg(feature = "compute")]
-pub use everruns_compute::{HostCompute, LandlockCompute};
+pub use everruns_compute::HostCompute;
+#[cfg(all(feature = "compute", target_os = "linux"))]
+pub use everruns_compute::{LandlockBuilder, LandlockCompute};
 pub use everruns_core::environment::{Environment, EnvironmentBuilder, EnvironmentError};
 pub use everruns_core::ids::{
     IdError, SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId,

@@ -18,6 +18,9 @@ pub struct WorkspaceCheckpoint {
     pub label: Option<String>,
     /// Whether it holds work that no commit of the head's branch holds.
     pub uncommitted: bool,
+    /// Where tools other than this one find it, such as a Git reference; none when its backend keeps it elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
     /// What could not be captured.
     pub uncaptured: Vec<UncapturedEntry>,
 }

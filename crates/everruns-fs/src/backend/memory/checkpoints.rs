@@ -35,6 +35,7 @@ impl HeadState {
             created_at: now,
             label: label.map(str::to_owned),
             uncommitted,
+            location: None,
             uncaptured: Vec::new(),
         };
         if needs_record {

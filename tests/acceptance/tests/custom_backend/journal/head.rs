@@ -77,6 +77,7 @@ fn keep(
         created_at: SystemClock.now(),
         label,
         uncommitted: head.tree != head.base,
+        location: None,
         uncaptured: Vec::new(),
     };
     head.checkpoints
