@@ -171,15 +171,20 @@ impl WorkspaceBackend for LocalGitWorkspace {
                     },
                     error => error,
                 })?;
-            payload::check(&binding, &record)?;
-            if record.state == HeadState::Archived {
-                return Err(GitError::HeadArchived { id: record.id });
-            }
-            let handle = Handle {
+            let mut handle = Handle {
                 context: Arc::clone(context),
                 workspace,
                 record,
             };
+            // Whoever reopens a head sees it before or after an operation under way, not in the middle.
+            let _lock = handle.lock()?;
+            handle.record = handle.reload()?;
+            payload::check(&binding, &handle.record)?;
+            if handle.record.state == HeadState::Archived {
+                return Err(GitError::HeadArchived {
+                    id: handle.record.id,
+                });
+            }
             handle.open()?;
             backend.resource(handle)
         })

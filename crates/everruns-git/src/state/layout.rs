@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{GitError, IoStep as _, Result};
@@ -28,7 +29,12 @@ impl Layout {
         let current = env::current_dir().step("find the current folder for", state)?;
         let absolute = current.join(state);
         refuse_inside_repository(&absolute)?;
-        fs::create_dir_all(&absolute).step("create the state folder", &absolute)?;
+        // Heads hold what their repositories hold, so nobody else looks into a folder made here.
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&absolute)
+            .step("create the state folder", &absolute)?;
         // Links are resolved once, here, so that every path recorded later is the one Git records too.
         let root = fs::canonicalize(&absolute).step("resolve the state folder", &absolute)?;
         refuse_inside_repository(&root)?;

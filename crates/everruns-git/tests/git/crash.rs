@@ -64,6 +64,7 @@ async fn child() {
             let first = head.checkpoints().await.unwrap().remove(0);
             drop(head.restore(&first).await.unwrap());
         }
+        "merge" => drop(one().await.merge_into("target").await.unwrap()),
         "destroy" => drop(one().await.destroy().await.unwrap()),
         other => panic!("{other}"),
     }
@@ -290,6 +291,34 @@ async fn h64_a_killed_destroy_loses_nothing() {
         );
         assert_eq!(snapshot(project), before);
         workspace.head("one").create().await.unwrap();
+    }
+}
+
+/// A killed merge has moved the branch or not, and can be done again.
+#[tokio::test]
+async fn a_killed_merge_leaves_the_branch_where_it_was() {
+    for failpoint in [
+        "git.merge.after-work",
+        "git.merge.after-commit",
+        "git.merge.after-flush",
+    ] {
+        let scene = Scene::new();
+        let project = &scene.repository.path;
+        git(project, &["branch", "target"]);
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("work.txt"), "work\n");
+        let before = snapshot(project);
+        killed(&scene, "merge", failpoint);
+        assert_eq!(snapshot(project), before, "{failpoint}");
+        assert_eq!(porcelain(&folder), ["?? work.txt"]);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        named(&workspace, "one")
+            .await
+            .merge_into("target")
+            .await
+            .unwrap();
+        assert_eq!(git(project, &["show", "target:work.txt"]), "work");
     }
 }
 
