@@ -92,7 +92,8 @@ impl Session {
     /// back.
     ///
     /// # Errors
-    /// [`SessionError`]; then the message is not recorded.
+    /// [`SessionError`]; then no turn runs. Where the store failed, the message may be recorded all the same, and
+    /// the next turn then knows of it.
     pub async fn send(&self, text: impl Into<String> + Send) -> Result<PendingTurn, SessionError> {
         let text = text.into();
         let active = self.started().await?;

@@ -40,7 +40,7 @@ fn apply_one(text: &mut Text, replacement: &Replacement) -> Result<usize, String
     if old == new {
         return Err("`old_text` and `new_text` are the same.".to_owned());
     }
-    let places = find(&text.normal, old.as_bytes());
+    let places = find(&text.normal, &old);
     if places.is_empty() {
         return Err(format!(
             "`old_text` is 0 times in the file, expected {}. It must match exactly, spaces included.{}",
@@ -68,31 +68,18 @@ fn apply_one(text: &mut Text, replacement: &Replacement) -> Result<usize, String
             places.len()
         ));
     }
-    // From the end, so that the places before stay where they are.
-    for &at in places.iter().rev() {
-        text.replace(at, old.len(), new.as_bytes());
-    }
+    text.replace(&places, old.len(), new.as_bytes());
     Ok(places.len())
 }
 
-/// Where `needle` is in `haystack`, without overlaps.
-fn find(haystack: &[u8], needle: &[u8]) -> Vec<usize> {
-    let Some((&first, rest)) = needle.split_first() else {
-        return Vec::new();
-    };
+/// Where `needle` is in `haystack`, without overlaps. As it is valid UTF-8, it can only be in parts that are.
+fn find(haystack: &[u8], needle: &str) -> Vec<usize> {
     let mut places = Vec::new();
-    let mut at = 0;
-    while let Some(offset) = haystack
-        .get(at..)
-        .and_then(|tail| tail.iter().position(|&byte| byte == first))
-    {
-        at += offset;
-        if haystack[at + 1..].starts_with(rest) {
-            places.push(at);
-            at += needle.len();
-        } else {
-            at += 1;
-        }
+    let mut start = 0;
+    for chunk in haystack.utf8_chunks() {
+        let found = chunk.valid().match_indices(needle);
+        places.extend(found.map(|(at, _)| start + at));
+        start += chunk.valid().len() + chunk.invalid().len();
     }
     places
 }
@@ -145,12 +132,17 @@ mod tests {
         let error = edited(b"x\n", "z", "y", 1).unwrap_err();
         assert!(error.contains("0 times"));
         assert_eq!(edited(b"x\nx\n", "x", "xx", 2).unwrap(), "xx\nxx\n");
+        assert_eq!(edited(b"x\r\ny\r\nx\r\n", "x\n", "", 2).unwrap(), "y\r\n");
+        assert_eq!(
+            edited(b"x\r\ny\r\nx", "x", "a\nb", 2).unwrap(),
+            "a\r\nb\r\ny\r\na\r\nb"
+        );
     }
 
     #[test]
     fn matches_do_not_overlap() {
-        assert_eq!(find(b"aaaa", b"aa"), [0, 2]);
-        assert_eq!(find(b"abab", b"b"), [1, 3]);
-        assert!(find(b"a", b"ab").is_empty());
+        assert_eq!(find(b"aaaa", "aa"), [0, 2]);
+        assert_eq!(find(b"ab\xffab", "b"), [1, 4]);
+        assert!(find(b"a", "ab").is_empty());
     }
 }

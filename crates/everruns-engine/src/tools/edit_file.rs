@@ -1,13 +1,15 @@
 use async_trait::async_trait;
+use bytes::Bytes;
 use everruns_core::file_system::Precondition;
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::blocking::blocking;
 use super::edit::{self, Replacement};
 use super::text::{Text, is_binary};
-use super::{arguments, stale};
+use super::{arguments, diff, stale};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// Replaces exact texts in a file.
@@ -55,26 +57,49 @@ impl Tool for EditFile {
                 "{path} does not exist. Make it with write_file, or look for it with find_files."
             )));
         };
-        stale::check_seen(context, &path, &now)?;
+        stale::check_seen(context, &path, &now).await?;
         if is_binary(&now.bytes) {
             return Err(ToolError::new(format!(
                 "{path} is a binary file: it cannot be edited as text."
             )));
         }
-        let mut text = Text::of(&now.bytes);
         let replacements: Vec<_> = wanted.edits.into_iter().map(replacement).collect();
-        let changed = edit::apply(&mut text, &replacements)?;
-        let bytes = text.to_bytes();
+        let before = now.bytes.clone();
+        let edited = blocking(move || edit(&before, &replacements)).await??;
         let version = context
             .file_system()
-            .write(&path, bytes.clone(), Precondition::Matches(now.version))
+            .write(
+                &path,
+                edited.bytes.clone(),
+                Precondition::Matches(now.version),
+            )
             .await
             .map_err(stale::explain)?;
-        context.seen().note(&path, version, &bytes);
-        let places = if changed == 1 { "place" } else { "places" };
-        let diff = stale::unified(&now.bytes, &bytes);
-        Ok(format!("Changed {changed} {places} in {path}:\n{diff}").into())
+        context.seen().note(&path, version, &edited.bytes);
+        let places = match edited.places {
+            1 => "1 place".to_owned(),
+            many => format!("{many} places"),
+        };
+        Ok(format!("Changed {places} in {path}:\n{}", edited.diff).into())
     }
+}
+
+/// What an edit makes of a file.
+struct Edited {
+    bytes: Bytes,
+    places: usize,
+    diff: String,
+}
+
+fn edit(before: &Bytes, replacements: &[Replacement]) -> Result<Edited, ToolError> {
+    let mut text = Text::of(before);
+    let places = edit::apply(&mut text, replacements)?;
+    let bytes = text.to_bytes();
+    Ok(Edited {
+        diff: diff::unified(before, &bytes),
+        places,
+        bytes,
+    })
 }
 
 fn replacement(edit: Edit) -> Replacement {

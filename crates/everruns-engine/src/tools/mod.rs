@@ -4,7 +4,9 @@
 //! existing file presents the version that the session last read, so that nothing is overwritten unseen.
 
 mod arguments;
+mod blocking;
 mod delete_file;
+mod diff;
 mod edit;
 mod edit_file;
 mod errors;

@@ -38,7 +38,7 @@ impl Tool for MoveFile {
             match files.stat(&to).await {
                 Ok(stat) if stat.kind == FileKind::File => {
                     if let Some(now) = stale::present(context, &to).await? {
-                        stale::check_seen(context, &to, &now)?;
+                        stale::check_seen(context, &to, &now).await?;
                     }
                 }
                 Ok(_) | Err(FileSystemError::NotFound { .. }) => {}

@@ -4,32 +4,41 @@ use similar::TextDiff;
 
 use super::text::Text;
 
-/// Lines of a file that are compared; a longer file is compared in its first part only.
-const COMPARED_LINES: usize = 5_000;
+/// Lines of a file that are looked at.
+const LINES: usize = 20_000;
+/// Lines that are compared closely: those that have the most bytes in common, whatever their order.
+const COMPARED: usize = 40;
 /// Places that are shown.
 const SHOWN: usize = 3;
 /// How alike a line must be to be worth showing, of 1.
 const ALIKE: f32 = 0.6;
 /// Longer lines are not compared.
-const COMPARED_BYTES: usize = 400;
+const LINE_BYTES: usize = 400;
 
 /// The lines of a file that are most like the first line of `old`, for a model that remembered it wrongly.
 pub(super) fn describe(text: &Text, old: &str) -> String {
     let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return String::new();
     };
-    if wanted.len() > COMPARED_BYTES {
+    if wanted.len() > LINE_BYTES {
         return String::new();
     }
-    let mut found: Vec<(f32, usize, String)> = text
+    let bytes = count(wanted.as_bytes());
+    let mut candidates: Vec<(usize, usize, &[u8])> = text
         .lines()
-        .take(COMPARED_LINES)
+        .take(LINES)
         .enumerate()
-        .filter(|(_, line)| line.len() <= COMPARED_BYTES)
-        .filter_map(|(index, line)| {
+        .filter(|(_, line)| line.len() <= LINE_BYTES)
+        .map(|(index, line)| (common(&bytes, &count(line.trim_ascii())), index + 1, line))
+        .collect();
+    candidates.sort_by_key(|&(common, number, _)| (std::cmp::Reverse(common), number));
+    let mut found: Vec<(f32, usize, String)> = candidates
+        .into_iter()
+        .take(COMPARED)
+        .filter_map(|(_, number, line)| {
             let line = String::from_utf8_lossy(line);
-            let alike = alike(wanted, line.trim());
-            (alike >= ALIKE).then(|| (alike, index + 1, line.into_owned()))
+            let alike = TextDiff::from_chars(wanted, line.trim()).ratio();
+            (alike >= ALIKE).then(|| (alike, number, line.into_owned()))
         })
         .collect();
     found.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -44,14 +53,19 @@ pub(super) fn describe(text: &Text, old: &str) -> String {
     described
 }
 
-/// How alike two lines are, from 0 to 1. Lines of very different length are not looked at closely.
-fn alike(one: &str, other: &str) -> f32 {
-    if one == other {
-        return 1.0;
+/// How often each byte is in a line.
+fn count(line: &[u8]) -> [u16; 256] {
+    let mut counts = [0; 256];
+    for &byte in line {
+        counts[usize::from(byte)] += 1;
     }
-    let (short, long) = (one.len().min(other.len()), one.len().max(other.len()));
-    if short * 3 < long {
-        return 0.0;
-    }
-    TextDiff::from_chars(one, other).ratio()
+    counts
+}
+
+/// How many bytes two lines have in common, less those that only one has.
+fn common(one: &[u16; 256], other: &[u16; 256]) -> usize {
+    let pairs = one.iter().zip(other);
+    let shared: usize = pairs.map(|(&a, &b)| usize::from(a.min(b))).sum();
+    let all = |counts: &[u16; 256]| counts.iter().copied().map(usize::from).sum::<usize>();
+    (4 * shared).saturating_sub(all(one) + all(other))
 }

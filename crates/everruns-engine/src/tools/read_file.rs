@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::blocking::blocking;
 use super::text::{Text, is_binary};
 use super::{arguments, errors};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
@@ -63,8 +64,12 @@ impl Tool for ReadFile {
             )
             .into());
         }
-        let text = Text::of(&content.bytes);
-        Ok(show(&text, wanted.start_line, wanted.line_count)?.into())
+        let bytes = content.bytes;
+        let shown = blocking(move || {
+            let text = Text::of(&bytes);
+            show(&text, wanted.start_line, wanted.line_count)
+        });
+        Ok(shown.await??.into())
     }
 }
 

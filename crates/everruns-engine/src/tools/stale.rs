@@ -1,16 +1,9 @@
-use std::fmt::Write as _;
-
-use bytes::Bytes;
 use everruns_core::file_system::{ContentVersion, FileContent, FileSystemError, ReadRange};
 use everruns_core::path::WorkspacePath;
-use similar::TextDiff;
 
-use super::errors;
-use super::text::is_binary;
+use super::blocking::blocking;
+use super::{diff, errors};
 use crate::tool_api::{ToolContext, ToolError};
-
-/// Lines of a difference that are shown.
-const MAX_DIFF_LINES: usize = 60;
 
 /// A file as it is now; `None` when there is none.
 pub(super) async fn present(
@@ -25,7 +18,7 @@ pub(super) async fn present(
 }
 
 /// Makes sure that the session has read the file as it is now.
-pub(super) fn check_seen(
+pub(super) async fn check_seen(
     context: &ToolContext,
     path: &WorkspacePath,
     now: &FileContent,
@@ -40,8 +33,9 @@ pub(super) fn check_seen(
         return Ok(());
     }
     let mut message = conflict(path, now.version);
-    if let Some(before) = &seen.bytes {
-        message.push_str(&difference(before, &now.bytes));
+    if let Some(before) = seen.bytes {
+        let now = now.bytes.clone();
+        message.push_str(&blocking(move || diff::since(&before, &now)).await?);
     }
     Err(ToolError::new(message))
 }
@@ -64,42 +58,4 @@ fn conflict(path: &WorkspacePath, current: ContentVersion) -> String {
          read_file, then repeat the change on what is there.",
         current.short()
     )
-}
-
-/// What changed, short, or nothing for what is no text.
-fn difference(before: &Bytes, now: &Bytes) -> String {
-    if is_binary(before) || is_binary(now) {
-        return String::new();
-    }
-    let diff = unified(before, now);
-    if diff.is_empty() {
-        return String::new();
-    }
-    format!("\nWhat changed since:\n{diff}")
-}
-
-/// A unified difference of two texts, cut after some lines.
-pub(super) fn unified(before: &[u8], now: &[u8]) -> String {
-    let (before, now) = (
-        String::from_utf8_lossy(before),
-        String::from_utf8_lossy(now),
-    );
-    let diff = TextDiff::from_lines(before.as_ref(), now.as_ref());
-    let text = diff
-        .unified_diff()
-        .context_radius(2)
-        .missing_newline_hint(false)
-        .to_string();
-    let mut shown = String::new();
-    let mut lines = text.lines();
-    for line in lines.by_ref().take(MAX_DIFF_LINES) {
-        shown.push_str(line);
-        shown.push('\n');
-    }
-    let more = lines.count();
-    if more > 0 {
-        // Writing to a text cannot fail.
-        let _infallible = writeln!(shown, "[{more} more lines]");
-    }
-    shown
 }

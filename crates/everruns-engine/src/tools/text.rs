@@ -62,22 +62,39 @@ impl Text {
         self.crlf.len() * 2 > newlines(&self.normal)
     }
 
-    /// Puts `new`, which has LF only, in the place of `length` bytes at `at`. Its line ends become those of the file.
-    pub(super) fn replace(&mut self, at: usize, length: usize, new: &[u8]) {
-        let crlf = self.is_crlf();
-        let first = self.crlf.partition_point(|&place| place < at);
-        let after = self.crlf.partition_point(|&place| place < at + length);
-        let inserted: Vec<usize> = new
-            .iter()
-            .enumerate()
-            .filter(|&(_, &byte)| crlf && byte == b'\n')
-            .map(|(index, _)| at + index)
-            .collect();
-        for place in &mut self.crlf[after..] {
-            *place = *place - length + new.len();
+    /// Puts `new`, which has LF only, in the place of `length` bytes at each of `places`, which are in order and do
+    /// not overlap. Its line ends become those of the file.
+    pub(super) fn replace(&mut self, places: &[usize], length: usize, new: &[u8]) {
+        let ends: &[usize] = if self.is_crlf() {
+            &newline_places(new)
+        } else {
+            &[]
+        };
+        let mut changed = Self {
+            normal: Vec::with_capacity(self.normal.len()),
+            crlf: Vec::with_capacity(self.crlf.len()),
+            has_bom: self.has_bom,
+        };
+        let mut start = 0;
+        for &at in places {
+            changed.append(self, start, at);
+            let base = changed.normal.len();
+            changed.crlf.extend(ends.iter().map(|end| base + end));
+            changed.normal.extend_from_slice(new);
+            start = at + length;
         }
-        self.crlf.splice(first..after, inserted);
-        self.normal.splice(at..at + length, new.iter().copied());
+        changed.append(self, start, self.normal.len());
+        *self = changed;
+    }
+
+    /// Appends a part of another text with its line ends.
+    fn append(&mut self, other: &Self, start: usize, end: usize) {
+        let first = other.crlf.partition_point(|&place| place < start);
+        let after = other.crlf.partition_point(|&place| place < end);
+        let base = self.normal.len();
+        let kept = other.crlf[first..after].iter();
+        self.crlf.extend(kept.map(|place| base + place - start));
+        self.normal.extend_from_slice(&other.normal[start..end]);
     }
 
     /// The lines without their ends.
@@ -102,6 +119,13 @@ fn newlines(bytes: &[u8]) -> usize {
     bytes.split(|&byte| byte == b'\n').count() - 1
 }
 
+fn newline_places(bytes: &[u8]) -> Vec<usize> {
+    let numbered = bytes.iter().enumerate();
+    numbered
+        .filter_map(|(place, &byte)| (byte == b'\n').then_some(place))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,10 +147,10 @@ mod tests {
     #[test]
     fn h45_replacing_takes_over_the_line_ends() {
         let mut text = Text::of(&Bytes::from_static(b"one\r\ntwo\r\nthree\r\n"));
-        text.replace(4, 4, b"2a\n2b\n");
+        text.replace(&[4], 4, b"2a\n2b\n");
         assert_eq!(text.to_bytes(), "one\r\n2a\r\n2b\r\nthree\r\n");
         let mut text = Text::of(&Bytes::from_static(b"one\ntwo\r\nthree\n"));
-        text.replace(0, 3, b"x\ny");
+        text.replace(&[0], 3, b"x\ny");
         assert_eq!(text.to_bytes(), "x\ny\ntwo\r\nthree\n");
     }
 

@@ -39,7 +39,7 @@ impl Tool for WriteFile {
         let precondition = match &present {
             None => Precondition::Absent,
             Some(now) => {
-                stale::check_seen(context, &path, now)?;
+                stale::check_seen(context, &path, now).await?;
                 Precondition::Matches(now.version)
             }
         };

@@ -606,6 +606,39 @@ async fn h53_the_stale_one_is_fenced_off() {
     );
 }
 
+/// Proves H53: a lost lease is noticed while a tool runs, and the tool is stopped.
+#[tokio::test]
+async fn h53_a_lost_lease_stops_a_tool_that_runs() {
+    let (store, backend) = (store(), memory());
+    let block = Blocking::default();
+    let script = Script::new([Step::Call(vec![("block", json!({}))])]);
+    let agent = agent_of(&script).tool(block.clone()).build().unwrap();
+    let engine = Engine::builder()
+        .store(Arc::clone(&store))
+        .lease_duration(Duration::from_millis(600))
+        .build();
+    let session = engine.create(agent).workspace(head(&backend, "x").await);
+    let turn = session.send("Block.").await.unwrap();
+    block.begun.notified().await;
+    // As a process whose clock is ahead would take it.
+    store
+        .acquire_lease(
+            session.session_id(),
+            &LeaseOwner("the other".into()),
+            SystemClock.now().plus(Duration::from_mins(1)),
+            Duration::from_mins(1),
+        )
+        .await
+        .unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(10), turn.wait()).await;
+    let error = ended.unwrap().unwrap_err();
+    assert!(
+        matches!(&error, SessionError::TurnAborted { source }
+            if matches!(**source, SessionError::TakenOver { .. })),
+        "{error}"
+    );
+}
+
 /// A handle that was idle while another engine went on with its session sees what happened there.
 #[tokio::test]
 async fn an_idle_handle_catches_up_with_another_engine() {

@@ -2,19 +2,16 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use everruns_core::clock::Timestamp;
 use everruns_core::environment::Environment;
 use everruns_core::file_system::SessionFileSystemExt as _;
-use everruns_core::ids::SessionId;
-use everruns_core::session::{AgentSummary, NewSession, SessionQuery, SessionStore, StoreError};
+use everruns_core::session::{AgentSummary, SessionQuery, SessionStore};
 use everruns_core::workspace::{WorkspaceBackend, WorkspaceHeadAccess, WorkspaceHeadState};
-use everruns_engine::{
-    Agent, BuildError, Engine, InMemorySessionStore, SessionEnvironmentError, SessionError,
-};
+use everruns_engine::{Agent, BuildError, Engine, SessionEnvironmentError, SessionError};
 use everruns_fs::{MemoryWorkspaceBackend, RootAccess};
 
-use crate::support::{Echo, Script, Step, agent, agent_of, engine_over, head, kinds, memory};
+use crate::support::{
+    Echo, Script, Step, Watched, agent, agent_of, engine_over, head, kinds, memory,
+};
 
 /// Proves C01 and C17: the first `send` selects the default head.
 #[tokio::test]
@@ -318,121 +315,19 @@ fn agents_that_cannot_work_are_not_built() {
     ));
 }
 
-/// A store that refuses what the test says, over one in memory.
-#[derive(Debug)]
-struct Watched {
-    inner: InMemorySessionStore,
-    calls: std::sync::Mutex<Vec<&'static str>>,
-    refuse_bind: bool,
-}
-
-impl Watched {
-    fn new(refuse_bind: bool) -> Arc<Self> {
-        Arc::new(Self {
-            inner: InMemorySessionStore::new(),
-            calls: std::sync::Mutex::default(),
-            refuse_bind,
-        })
-    }
-
-    fn note(&self, call: &'static str) {
-        self.calls.lock().unwrap().push(call);
-    }
-}
-
-#[async_trait]
-impl SessionStore for Watched {
-    fn is_durable(&self) -> bool {
-        false
-    }
-    async fn create(
-        &self,
-        session: NewSession,
-    ) -> Result<everruns_core::session::SessionRecord, StoreError> {
-        self.note("create");
-        self.inner.create(session).await
-    }
-    async fn bind(
-        &self,
-        session: &SessionId,
-        binding: everruns_core::workspace::WorkspaceBinding,
-    ) -> Result<(), StoreError> {
-        self.note("bind");
-        if self.refuse_bind {
-            return Err(StoreError::Failed {
-                operation: "bind",
-                source: "the test says so".into(),
-            });
-        }
-        self.inner.bind(session, binding).await
-    }
-    async fn session(
-        &self,
-        session: &SessionId,
-    ) -> Result<everruns_core::session::SessionRecord, StoreError> {
-        self.inner.session(session).await
-    }
-    async fn sessions(
-        &self,
-        query: SessionQuery,
-    ) -> Result<everruns_core::session::SessionPage, StoreError> {
-        self.inner.sessions(query).await
-    }
-    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
-        self.inner.set_title(session, title).await
-    }
-    async fn append(
-        &self,
-        request: everruns_core::session::AppendRequest,
-    ) -> Result<everruns_core::session::AppendReceipt, StoreError> {
-        self.note("append");
-        self.inner.append(request).await
-    }
-    async fn events(
-        &self,
-        session: &SessionId,
-        query: everruns_core::session::EventQuery,
-    ) -> Result<everruns_core::session::EventPage, StoreError> {
-        self.inner.events(session, query).await
-    }
-    async fn acquire_lease(
-        &self,
-        session: &SessionId,
-        owner: &everruns_core::session::LeaseOwner,
-        now: Timestamp,
-        duration: std::time::Duration,
-    ) -> Result<everruns_core::session::Lease, StoreError> {
-        self.note("lease");
-        self.inner
-            .acquire_lease(session, owner, now, duration)
-            .await
-    }
-    async fn release_lease(
-        &self,
-        session: &SessionId,
-        token: everruns_core::session::FencingToken,
-    ) -> Result<(), StoreError> {
-        self.inner.release_lease(session, token).await
-    }
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
-        self.note("delete");
-        self.inner.delete(session, now).await
-    }
-}
-
 /// Proves C14: the binding is recorded before the lease is taken and anything is appended or asked.
 #[tokio::test]
 async fn c14_the_binding_is_recorded_before_anything_executes() {
-    let store = Watched::new(false);
+    let store = Watched::new();
     let engine = Engine::builder()
         .store(Arc::clone(&store) as Arc<dyn SessionStore>)
         .build();
     let script = Script::new([Step::Say("Hi.")]);
     let session = engine.create(agent(&script));
     session.send_and_wait("Hello.").await.unwrap();
-    let calls = store.calls.lock().unwrap().clone();
+    let calls = store.calls();
     assert_eq!(calls[..4], ["create", "bind", "lease", "append"]);
-    let record = store.inner.session(session.session_id()).await.unwrap();
+    let record = store.session(session.session_id()).await.unwrap();
     assert_eq!(
         record.binding.unwrap(),
         session.workspace_head().unwrap().binding()
@@ -446,7 +341,7 @@ async fn c14_the_binding_is_recorded_before_anything_executes() {
 
 #[tokio::test]
 async fn a_turn_with_one_call_appends_four_times() {
-    let store = Watched::new(false);
+    let store = Watched::new();
     let engine = engine_over(&(Arc::clone(&store) as Arc<dyn SessionStore>));
     let script = Script::new([
         Step::Call(vec![("echo", serde_json::json!({}))]),
@@ -454,21 +349,21 @@ async fn a_turn_with_one_call_appends_four_times() {
     ]);
     let session = engine.create(agent_of(&script).tool(Echo::default()).build().unwrap());
     session.start().await.unwrap();
-    store.calls.lock().unwrap().clear();
+    store.forget_calls();
     session.send_and_wait("Echo.").await.unwrap();
-    assert_eq!(*store.calls.lock().unwrap(), ["append"; 4]);
+    assert_eq!(store.calls(), ["append"; 4]);
 }
 
 /// Proves C14: without a binding nothing executes, and nothing is left.
 #[tokio::test]
 async fn c14_h65_an_unbound_session_never_executes() {
-    let store = Watched::new(true);
+    let store = Watched::refusing_bindings();
     let engine = engine_over(&(Arc::clone(&store) as Arc<dyn SessionStore>));
     let script = Script::new([Step::Say("Hi.")]);
     let session = engine.create(agent(&script));
     assert!(session.send("Hello.").await.is_err());
     assert!(script.requests().is_empty());
-    assert!(!store.calls.lock().unwrap().contains(&"append"));
+    assert!(!store.calls().contains(&"append"));
     let page = engine.sessions(SessionQuery::default()).await.unwrap();
     assert!(page.sessions.is_empty());
 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use everruns_core::model::{Message, ModelErrorKind, StopReason};
-use everruns_core::session::{EventPayload, ToolOutcome, TurnOutcome};
+use everruns_core::session::{EventPayload, SessionStore, ToolOutcome, TurnOutcome};
 use everruns_engine::{Engine, SessionError};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
-use crate::support::{Blocking, Echo, Panicking, Script, Step, agent, agent_of, kinds, recorded};
+use crate::support::{
+    Blocking, Echo, Panicking, Script, Step, Watched, agent, agent_of, engine_over, kinds, recorded,
+};
 
 #[tokio::test]
 async fn a_turn_without_tools() {
@@ -225,4 +227,65 @@ async fn an_empty_message_is_refused_and_records_nothing() {
     let refused = session.send("  ").await;
     assert!(matches!(refused, Err(SessionError::EmptyMessage)));
     assert_eq!(kinds(&session).await, ["session_started"]);
+}
+
+/// Proves H70: an append whose answer is lost is repeated with its key, and applied once.
+#[tokio::test(start_paused = true)]
+async fn h70_a_lost_answer_of_the_store_doubles_nothing() {
+    let store = Watched::new();
+    let engine = engine_over(&(Arc::clone(&store) as Arc<dyn SessionStore>));
+    let script = Script::new([Step::Say("Once.")]);
+    let session = engine.create(agent(&script));
+    session.start().await.unwrap();
+    store.lose_answers(3);
+    assert!(session.send_and_wait("Say it.").await.unwrap().success);
+    assert_eq!(
+        kinds(&session).await,
+        [
+            "session_started",
+            "user_message",
+            "turn_started",
+            "assistant_message",
+            "turn_ended"
+        ]
+    );
+}
+
+/// A store that stays away breaks the turn off; what it has is read before the next one.
+#[tokio::test(start_paused = true)]
+async fn h70_a_store_that_stays_away_breaks_the_turn_off_and_nothing_else() {
+    let store = Watched::new();
+    let engine = engine_over(&(Arc::clone(&store) as Arc<dyn SessionStore>));
+    let script = Script::new([Step::Say("First."), Step::Say("Second.")]);
+    let session = engine.create(agent(&script));
+    session.start().await.unwrap();
+    store.lose_answers(1_000);
+    assert!(session.send("Say it.").await.is_err());
+    store.lose_answers(0);
+    assert!(session.send_and_wait("And now?").await.unwrap().success);
+    assert_eq!(
+        kinds(&session).await,
+        [
+            "session_started",
+            "user_message",
+            "turn_started",
+            "turn_ended",
+            "user_message",
+            "turn_started",
+            "assistant_message",
+            "turn_ended"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_breaks_off_its_turn_alone() {
+    let script = Script::new([Step::Panic, Step::Say("Fine.")]);
+    let session = Engine::new().create(agent(&script));
+    let broken = session.send_and_wait("Panic.").await.unwrap_err();
+    assert!(
+        matches!(broken, SessionError::TurnAborted { .. }),
+        "{broken}"
+    );
+    assert!(session.send_and_wait("And now?").await.unwrap().success);
 }

@@ -3,6 +3,7 @@
 mod backend;
 mod clock;
 mod model;
+mod store;
 mod tools;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use futures::StreamExt as _;
 pub(crate) use backend::Swapped;
 pub(crate) use clock::SetClock;
 pub(crate) use model::{Script, Step};
+pub(crate) use store::Watched;
 pub(crate) use tools::{Blocking, Echo, Panicking};
 
 /// An agent of `script` that may read and write.

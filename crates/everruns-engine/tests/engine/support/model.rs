@@ -25,6 +25,8 @@ pub(crate) enum Step {
     Hang(&'static str),
     /// Waits until it is let go, and says a text.
     When(Arc<Notify>, &'static str),
+    /// Panics.
+    Panic,
     /// Says a text and stops for this reason.
     Stop(&'static str, StopReason),
 }
@@ -104,6 +106,7 @@ impl ModelProvider for Script {
                 Ok(stream::iter(events).boxed())
             }
             Step::Fail(kind) => Err(ModelError::new(kind, "the script says so")),
+            Step::Panic => panic!("a provider of the tests crashes on purpose"),
             Step::Cut(text) => Ok(stream::iter([said(text)]).boxed()),
             Step::Hang(text) => Ok(stream::iter([said(text)]).chain(stream::pending()).boxed()),
             Step::When(go, text) => {

@@ -1,0 +1,135 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use everruns_core::clock::Timestamp;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
+    NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+};
+use everruns_core::workspace::WorkspaceBinding;
+use everruns_engine::InMemorySessionStore;
+
+/// A store in memory that remembers what it was asked, and fails as a test wants it.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    inner: InMemorySessionStore,
+    calls: Mutex<Vec<&'static str>>,
+    refuse_bind: bool,
+    lost_answers: AtomicU32,
+}
+
+impl Watched {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub(crate) fn refusing_bindings() -> Arc<Self> {
+        Arc::new(Self {
+            refuse_bind: true,
+            ..Self::default()
+        })
+    }
+
+    /// Does the next appends, and then says that it could not be reached.
+    pub(crate) fn lose_answers(&self, appends: u32) {
+        self.lost_answers.store(appends, Ordering::SeqCst);
+    }
+
+    pub(crate) fn calls(&self) -> Vec<&'static str> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    pub(crate) fn forget_calls(&self) {
+        self.calls.lock().unwrap().clear();
+    }
+
+    fn note(&self, call: &'static str) {
+        self.calls.lock().unwrap().push(call);
+    }
+}
+
+#[async_trait]
+impl SessionStore for Watched {
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {
+        self.note("create");
+        self.inner.create(session).await
+    }
+
+    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError> {
+        self.note("bind");
+        if self.refuse_bind {
+            return Err(StoreError::Failed {
+                operation: "bind",
+                source: "the test says so".into(),
+            });
+        }
+        self.inner.bind(session, binding).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
+        self.inner.session(session).await
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
+        self.inner.sessions(query).await
+    }
+
+    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
+        self.inner.set_title(session, title).await
+    }
+
+    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
+        self.note("append");
+        let receipt = self.inner.append(request).await?;
+        let lost = self.lost_answers.load(Ordering::SeqCst);
+        if lost > 0 {
+            self.lost_answers.store(lost - 1, Ordering::SeqCst);
+            return Err(StoreError::Unavailable {
+                operation: "append events",
+                source: "the answer is lost".into(),
+            });
+        }
+        Ok(receipt)
+    }
+
+    async fn events(
+        &self,
+        session: &SessionId,
+        query: EventQuery,
+    ) -> Result<EventPage, StoreError> {
+        self.inner.events(session, query).await
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        self.note("lease");
+        self.inner
+            .acquire_lease(session, owner, now, duration)
+            .await
+    }
+
+    async fn release_lease(
+        &self,
+        session: &SessionId,
+        token: FencingToken,
+    ) -> Result<(), StoreError> {
+        self.inner.release_lease(session, token).await
+    }
+
+    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+        self.note("delete");
+        self.inner.delete(session, now).await
+    }
+}
