@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::output::shown_lines;
+
 /// An error for the terminal.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -48,12 +50,14 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.message)?;
+        // Paths, names and answers of servers come from outside: they draw nothing and begin no line of their own.
+        let within = |text: &str| shown_lines(text).replace('\n', "\n    ");
+        write!(f, "{}", within(&self.message))?;
         for cause in &self.causes {
-            write!(f, "\n  because {cause}")?;
+            write!(f, "\n  because {}", within(cause))?;
         }
         for hint in &self.hints {
-            write!(f, "\n  hint: {hint}")?;
+            write!(f, "\n  hint: {}", within(hint))?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             "make a first commit: `git commit --allow-empty -m \"first\"`".to_owned()
         }
         WorkspaceError::NameTaken { name, .. } => format!(
-            "look at it with `everruns head status {}`, or choose another name with `--head NAME`",
+            "`everruns head status {}` shows what is there; it was left as it is",
             quoted(name)
         ),
         WorkspaceError::HeadArchived { head } => {
@@ -44,8 +44,9 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
              `git for-each-ref refs/heads/everruns refs/everruns`"
                 .to_owned()
         }
-        WorkspaceError::HeadClaimed { session, .. } => format!(
-            "go on with that session: `everruns resume {session}`; or fork the head: `everruns head fork`"
+        WorkspaceError::HeadClaimed { head, session } => format!(
+            "go on with that session: `everruns resume {session}`; or take its files into another head: \
+             `everruns head fork {head} NAME`"
         ),
         WorkspaceError::HeadNotFound { .. } => {
             "`everruns head list` shows the heads of a repository".to_owned()

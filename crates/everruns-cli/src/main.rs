@@ -11,6 +11,7 @@ mod progress;
 mod provider;
 mod repository;
 mod state;
+mod table;
 mod times;
 
 use std::process::ExitCode;

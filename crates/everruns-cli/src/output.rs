@@ -1,6 +1,6 @@
 //! Printing: text for people, JSON for scripts.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 
 use serde::Serialize;
 
@@ -30,13 +30,16 @@ impl Output {
     }
 }
 
-/// Prints one line, or several, on standard output.
+/// Prints one line, or several, on standard output. A reader that has seen enough is no reason to fail.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     let text = text.trim_end_matches('\n');
-    writeln!(out, "{text}")
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::new(format!("standard output cannot be written: {error}")))
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::new(format!(
+            "standard output cannot be written: {error}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Prints one line on standard error, where progress goes. A closed standard error is no reason to stop.
@@ -46,10 +49,16 @@ pub(crate) fn note(text: &str) {
 
 /// `text` with control characters and direction overrides escaped, so that a name cannot draw on the terminal.
 pub(crate) fn shown(text: &str) -> String {
-    let draws = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    escaped(text, |c| draws(c) || matches!(c, '\u{200c}' | '\u{200d}'))
+}
+
+/// Whether a character moves the cursor, turns the direction of text or is not seen at all.
+fn draws(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+fn escaped(text: &str, draws: impl Fn(char) -> bool) -> String {
     text.chars()
         .flat_map(|c| {
             let escaped: Vec<char> = if draws(c) {
@@ -70,9 +79,21 @@ pub(crate) fn shown_lines(text: &str) -> String {
         .join("\n")
 }
 
+/// Like [`shown_lines`], but keeps the joiners that some scripts and emoji need: for what people and models say.
+pub(crate) fn said(text: &str) -> String {
+    escaped(text, |c| draws(c) && c != '\n' && c != '\t')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_keeps_the_joiners_that_scripts_and_emoji_need() {
+        let joined = "\u{1f469}\u{200d}\u{1f4bb} na\u{200c}me";
+        assert_eq!(said(joined), joined);
+        assert_eq!(said("a\u{202e}\n\tb\u{1b}[2J"), "a\\u{202e}\n\tb\\u{1b}[2J");
+    }
 
     #[test]
     fn h41_names_cannot_draw_on_the_terminal() {

@@ -9,20 +9,69 @@ use futures::{Stream, StreamExt as _};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use crate::output::{note, shown, shown_lines};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinHandle;
+
+use crate::output::{note, said, shown};
 
 /// The longest argument that is shown of a tool call, in characters.
 const ARGUMENT_LENGTH: usize = 60;
 
-/// Shows updates until they end. Text is streamed; a spinner turns while nothing is said, on a terminal only.
-pub(crate) async fn show(mut updates: impl Stream<Item = SessionUpdate> + Unpin) {
-    let mut screen = Screen::new();
-    while let Some(update) = updates.next().await {
-        if screen.show(update) {
-            return;
+/// The showing of one turn.
+pub(crate) struct Progress {
+    task: JoinHandle<()>,
+    notices: UnboundedSender<String>,
+}
+
+impl Progress {
+    /// Shows updates until the turn ends. Text is streamed; a spinner turns while nothing is said, on a terminal only.
+    pub(crate) fn start(
+        updates: impl Stream<Item = SessionUpdate> + Send + Unpin + 'static,
+    ) -> Self {
+        let (notices, told) = mpsc::unbounded_channel();
+        Self {
+            task: tokio::spawn(show(updates, told)),
+            notices,
         }
     }
-    screen.pause();
+
+    /// Where others say something between what the turn says.
+    pub(crate) fn notices(&self) -> UnboundedSender<String> {
+        self.notices.clone()
+    }
+
+    /// Waits until all is shown. A turn that broke off has no last update to wait for.
+    pub(crate) async fn finish(self, ended: bool) {
+        if !ended {
+            self.task.abort();
+        }
+        // Its only errors are that it was aborted, just above, and that showing failed, which changes no result.
+        drop(self.task.await);
+    }
+}
+
+/// Takes the spinner off the screen when the program leaves in the middle.
+pub(crate) fn reset_terminal() {
+    if std::io::stderr().is_terminal() {
+        drop(write!(anstream::stderr().lock(), "\r\u{1b}[2K"));
+    }
+}
+
+async fn show(
+    mut updates: impl Stream<Item = SessionUpdate> + Unpin,
+    mut notices: UnboundedReceiver<String>,
+) {
+    let mut screen = Screen::new();
+    loop {
+        tokio::select! {
+            update = updates.next() => {
+                if update.is_none_or(|update| screen.show(update)) {
+                    return;
+                }
+            }
+            Some(notice) = notices.recv() => screen.say(&notice),
+        }
+    }
 }
 
 struct Screen {
@@ -83,7 +132,7 @@ impl Screen {
 
     fn text(&mut self, text: &str) {
         self.hide();
-        drop(write!(anstream::stderr().lock(), "{}", shown_lines(text)));
+        drop(write!(anstream::stderr().lock(), "{}", said(text)));
         self.mid_line = !text.ends_with('\n');
     }
 
@@ -116,6 +165,12 @@ impl Screen {
     }
 }
 
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.pause();
+    }
+}
+
 fn outcome_text(outcome: ToolOutcome) -> &'static str {
     match outcome {
         ToolOutcome::Failed => "did not do it; the model is told why",
@@ -125,7 +180,7 @@ fn outcome_text(outcome: ToolOutcome) -> &'static str {
 }
 
 /// The arguments of a tool call, each cut to what a line can hold.
-fn arguments(value: &Value) -> String {
+pub(crate) fn arguments(value: &Value) -> String {
     let Value::Object(map) = value else {
         return shortened(&value.to_string());
     };

@@ -26,8 +26,10 @@ pub(crate) fn choose(args: ModelArgs, before: Option<(&str, &str)>) -> Result<Ch
         .provider
         .or_else(|| before.and_then(|(provider, _)| by_name(provider)))
         .or_else(by_key);
-    let (Some(model), Some(choice)) = (model.filter(|model| !model.is_empty()), choice) else {
-        return Err(missing(choice.is_none()));
+    let model = model.filter(|model| !model.is_empty());
+    let named = model.is_some();
+    let (Some(model), Some(choice)) = (model, choice) else {
+        return Err(missing(named, choice.is_some()));
     };
     let provider: Arc<dyn ModelProvider> = match choice {
         ProviderChoice::Openai => {
@@ -40,12 +42,20 @@ pub(crate) fn choose(args: ModelArgs, before: Option<(&str, &str)>) -> Result<Ch
     Ok(Chosen { provider, model })
 }
 
-fn missing(no_key: bool) -> Failure {
-    let failure = Failure::new("no model is configured, so nothing was started");
-    let failure = if no_key { failure.hint(KEYS) } else { failure };
-    failure
-        .hint("name the model with `--model MODEL` or EVERRUNS_MODEL")
-        .hint("`everruns demo` shows the product without a model")
+fn missing(named: bool, key: bool) -> Failure {
+    let missing = match (named, key) {
+        (true, _) => "no key for a model provider is set",
+        (false, true) => "no model is named",
+        (false, false) => "no model is named, and no key for a model provider is set",
+    };
+    let mut failure = Failure::new(format!("{missing}; nothing was started"));
+    if !key {
+        failure = failure.hint(KEYS);
+    }
+    if !named {
+        failure = failure.hint("name the model with `--model MODEL` or EVERRUNS_MODEL");
+    }
+    failure.hint("`everruns demo` shows the product without a model")
 }
 
 fn by_name(provider: &str) -> Option<ProviderChoice> {

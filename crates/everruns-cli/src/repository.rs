@@ -10,9 +10,11 @@ use everruns::{
 
 use crate::args::HeadRef;
 use crate::failure::Failure;
-use crate::hints::quoted;
 use crate::output::shown;
 use crate::state::StateFolder;
+
+/// How much of a head's id must be given, so that nobody means a head by accident.
+const SHORTEST_ID: usize = 4;
 
 /// The Git backend over the state folder.
 pub(crate) async fn backend(state: &StateFolder) -> Result<Arc<dyn WorkspaceBackend>, Failure> {
@@ -52,18 +54,17 @@ pub(crate) async fn find(
     if let Some(head) = exact {
         return Ok(head.clone());
     }
+    let beginning = wanted.strip_prefix("head_").unwrap_or(wanted);
     let begins = |head: &&WorkspaceHeadDescriptor| {
-        let id = head.id.as_str();
-        id.starts_with(wanted)
-            || id
-                .strip_prefix("head_")
-                .is_some_and(|rest| rest.starts_with(wanted))
+        let rest = head.id.as_str().strip_prefix("head_");
+        beginning.len() >= SHORTEST_ID && rest.is_some_and(|rest| rest.starts_with(beginning))
     };
     let mut matching = heads.iter().filter(begins);
     match (matching.next(), matching.next()) {
-        (Some(head), None) if wanted.len() >= 4 => Ok(head.clone()),
+        (Some(head), None) => Ok(head.clone()),
         (Some(_), Some(_)) => Err(Failure::new(format!(
-            "more than one head's id begins with `{wanted}`"
+            "more than one head's id begins with `{}`",
+            shown(wanted)
         ))
         .hint("give more of the id; `everruns head list` shows them")),
         _ => {
@@ -74,15 +75,17 @@ pub(crate) async fn find(
                 shown(wanted)
             ));
             Err(match destroyed {
-                Some(head) => failure.hint(format!(
-                    "a head of that name was destroyed ({}); its branch {} is kept",
-                    head.id,
-                    head.branch.as_deref().unwrap_or("(none)")
-                )),
-                None => failure.hint(format!(
-                    "`everruns head list` shows what there is; `everruns head create {}` makes it",
-                    quoted(wanted)
-                )),
+                Some(head) => failure
+                    .hint(format!(
+                        "a head of that name was destroyed ({}); its branch {} is kept",
+                        head.id,
+                        head.branch.as_deref().unwrap_or("(none)")
+                    ))
+                    .hint("`everruns head list --all` shows destroyed heads, too"),
+                None => failure.hint(
+                    "`everruns head list` shows what there is; a head is meant by its name, its id, or the \
+                     beginning of its id, of 4 characters at least",
+                ),
             })
         }
     }

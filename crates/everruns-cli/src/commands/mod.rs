@@ -4,3 +4,4 @@ pub(crate) mod head;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod session;
+mod turn;

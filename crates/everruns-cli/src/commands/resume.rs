@@ -1,9 +1,11 @@
 //! `everruns resume`
 
+use std::sync::Arc;
+
 use everruns::Engine;
 
-use super::run;
 use super::session::find;
+use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::ResumeArgs;
 use crate::failure::Failure;
@@ -23,7 +25,8 @@ pub(crate) async fn run(
     let record = find(&engine, &args.session).await?;
     let before = (record.agent.provider.as_str(), record.agent.model.as_str());
     let chosen = provider::choose(args.model, Some(before))?;
-    let agent = worker(chosen, repository::backend(state).await?)?;
+    let backend = repository::backend(state).await?;
+    let agent = worker(chosen, Arc::clone(&backend))?;
     engine.attach(record.id.clone(), agent);
     let session = engine.resume(&record.id).await?;
     let Some(head) = session.workspace_head() else {
@@ -34,13 +37,19 @@ pub(crate) async fn run(
     };
     if !output.json {
         note(&format!("session {}", record.id));
-        note(&format!("head    {} ({})", shown(head.name()), head.id()));
+        let branch = head.descriptor().branch.as_deref().unwrap_or("-");
+        note(&format!(
+            "head    {} ({})",
+            shown(head.name()),
+            shown(branch)
+        ));
     }
-    run::turn(
-        output,
-        &session,
-        &head,
-        args.message.as_deref().unwrap_or(GO_ON),
-    )
-    .await
+    let workspace = backend.workspace(head.workspace_id()).await?;
+    let place = Place {
+        state,
+        session: &session,
+        head: &head,
+        locator: &workspace.locator,
+    };
+    turn::take(output, &place, args.message.as_deref().unwrap_or(GO_ON)).await
 }

@@ -1,19 +1,20 @@
 //! `everruns run`
 
-use everruns::session::TurnOutcome;
-use everruns::{Engine, Session, Turn, Workspace, WorkspaceHead, WorkspaceHeadState};
-use serde_json::json;
+use everruns::{Engine, Workspace, WorkspaceError, WorkspaceHeadState};
 
-use super::head::diff_stat;
+use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::hints::quoted;
-use crate::output::{Output, line, note, shown};
+use crate::output::{Output, note, shown};
 use crate::state::StateFolder;
-use crate::{progress, provider, repository};
+use crate::{provider, repository};
 
 pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> Result<(), Failure> {
+    if args.task.trim().is_empty() {
+        return Err(Failure::new("the task is empty, so nothing was started")
+            .hint("say what is to be done: `everruns run \"Fix the failing test.\"`"));
+    }
     let chosen = provider::choose(args.model, None)?;
     let workspace = repository::open(state, &args.repo).await?;
     let agent = worker(chosen, std::sync::Arc::clone(workspace.backend()))?;
@@ -26,7 +27,12 @@ pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> R
     if let Some(revision) = args.from {
         builder = builder.from_revision(revision);
     }
-    let head = builder.create().await?;
+    let head = builder.create().await.map_err(|error| match error {
+        WorkspaceError::NameTaken { .. } => {
+            Failure::from(error).hint("the new head's name is chosen with `--head NAME`")
+        }
+        other => other.into(),
+    })?;
     let session = engine.create(agent).workspace(head.clone()).start().await?;
     session.set_title(&title(&args.task)).await?;
     if !output.json {
@@ -38,84 +44,13 @@ pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> R
             shown(branch)
         ));
     }
-    turn(output, &session, &head, &args.task).await
-}
-
-/// Runs one turn, shows it as it happens, and what it changed at the end.
-pub(crate) async fn turn(
-    output: Output,
-    session: &Session,
-    head: &WorkspaceHead,
-    message: &str,
-) -> Result<(), Failure> {
-    let updates = session.updates();
-    let show = (!output.json).then(|| tokio::spawn(progress::show(updates)));
-    let pending = session.send(message).await?;
-    let stop = {
-        let session = session.clone();
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                note("stopping; press Ctrl-C again to leave at once");
-                session.cancel().await;
-                if tokio::signal::ctrl_c().await.is_ok() {
-                    std::process::abort();
-                }
-            }
-        })
+    let place = Place {
+        state,
+        session: &session,
+        head: &head,
+        locator: &workspace.descriptor().locator,
     };
-    let ended = pending.wait().await;
-    stop.abort();
-    if let Some(show) = show {
-        if ended.is_err() {
-            show.abort();
-        }
-        drop(show.await);
-    }
-    let turn = ended?;
-    let diff = head.diff().await?;
-    session.close().await;
-    let id = session.session_id();
-    if output.json {
-        output.show(
-            &json!({"session": id, "head": head.descriptor(), "turn": turn_json(&turn), "diff": diff}),
-            String::new,
-        )?;
-    } else {
-        line(&diff_stat(&diff))?;
-        let name = quoted(head.name());
-        line(&format!("see it      everruns head diff {name}"))?;
-        line(&format!("go on       everruns resume {id} \"…\""))?;
-    }
-    outcome(&turn)
-}
-
-fn turn_json(turn: &Turn) -> serde_json::Value {
-    json!({
-        "number": turn.number,
-        "success": turn.success,
-        "outcome": turn.outcome,
-        "response": turn.response,
-        "iterations": turn.iterations,
-        "tool_calls": turn.tool_calls,
-        "usage": turn.usage,
-    })
-}
-
-/// A turn that did not complete is a failure of the command; what it changed is kept all the same.
-fn outcome(turn: &Turn) -> Result<(), Failure> {
-    if turn.success {
-        return Ok(());
-    }
-    let failure = match &turn.outcome {
-        TurnOutcome::Completed => Failure::new("the model was cut off before it had said all"),
-        TurnOutcome::LimitReached => Failure::new("the turn reached its limit of model requests"),
-        TurnOutcome::Cancelled => Failure::new("the turn was cancelled"),
-        TurnOutcome::Failed { reason } => {
-            Failure::new(format!("the turn failed: {}", shown(reason)))
-        }
-        _ => Failure::new("the turn was interrupted"),
-    };
-    Err(failure.hint("everything up to here is kept; `everruns resume` goes on"))
+    turn::take(output, &place, &args.task).await
 }
 
 fn title(task: &str) -> String {

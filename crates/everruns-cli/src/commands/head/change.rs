@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use everruns::DestroyReceipt;
 
-use super::text::short;
+use super::text::{head_text, short};
 use crate::args::HeadRef;
 use crate::failure::Failure;
 use crate::hints::quoted;
@@ -24,17 +24,22 @@ pub(super) async fn checkpoint(
         None => head.checkpoint().await?,
     };
     output.show(&checkpoint, || {
+        let revision = short(&checkpoint.revision);
         let mut text = if checkpoint.uncommitted {
-            format!(
-                "kept the present state as {}\n",
-                short(&checkpoint.revision)
-            )
+            format!("kept the present state of {}\n", shown(head.name()))
         } else {
             format!(
-                "nothing is uncommitted: the state is commit {}\n",
-                short(&checkpoint.revision)
+                "nothing is uncommitted in {}: its state is a commit\n",
+                shown(head.name())
             )
         };
+        let _ = writeln!(text, "  revision  {revision}");
+        if let Some(kept) = &checkpoint.location {
+            let _ = writeln!(text, "  kept in   {}", shown(kept));
+            if checkpoint.uncommitted {
+                text.push_str(&taking_up(kept));
+            }
+        }
         for entry in &checkpoint.uncaptured {
             let _ = writeln!(
                 text,
@@ -52,7 +57,7 @@ pub(super) async fn archive(
     output: Output,
     which: &HeadRef,
 ) -> Result<(), Failure> {
-    let (_, head) = open_head(state, which).await?;
+    let (workspace, head) = open_head(state, which).await?;
     let receipt = head.archive().await?;
     output.show(&receipt, || {
         let mut text = format!(
@@ -64,13 +69,15 @@ pub(super) async fn archive(
             let _ = writeln!(text, "  branch    {}", shown(branch));
         }
         if let Some(location) = &receipt.location {
-            let _ = writeln!(text, "  files in  {}", shown(location));
+            let _ = writeln!(
+                text,
+                "  files in  {}",
+                shown(location.trim_end_matches('/'))
+            );
         }
-        let _ = writeln!(
-            text,
-            "`everruns head reopen {}` makes it usable again",
-            quoted(head.name())
-        );
+        let locator = workspace.descriptor().locator.as_str();
+        let reopen = state.command(&["head", "reopen", head.name()], Some(locator));
+        let _ = writeln!(text, "  reopen    {}", shown(&reopen));
         text
     })
 }
@@ -103,15 +110,19 @@ fn receipt_text(receipt: &DestroyReceipt) -> String {
     match &receipt.kept_ref {
         Some(kept) => {
             let _ = writeln!(text, "  kept      uncommitted work in {}", shown(kept));
-            let _ = writeln!(
-                text,
-                "`git diff {0}^ {0}` shows it; `git switch --create NAME {0}` takes it up",
-                quoted(kept)
-            );
+            text.push_str(&taking_up(kept));
         }
         None => text.push_str("  nothing was uncommitted\n"),
     }
     text
+}
+
+/// How to get at uncommitted work with plain Git.
+fn taking_up(kept: &str) -> String {
+    format!(
+        "  see it    git diff {0}^ {0}\n  take it   git switch --create NAME {0}\n",
+        quoted(kept)
+    )
 }
 
 pub(super) async fn reopen(
@@ -127,6 +138,6 @@ pub(super) async fn reopen(
         .await?;
     let head = workspace.open_head(&found.id).await?;
     output.show(head.descriptor(), || {
-        format!("{} ({}) can be used", shown(head.name()), head.id())
+        format!("reopened {}", head_text(&head))
     })
 }

@@ -1,16 +1,18 @@
 //! Looking at heads; nothing changes.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use everruns::WorkspaceHeadState;
 use serde_json::json;
 
-use super::text::{diff_stat, diff_text, list_line, short, status_text};
+use super::text::{diff_stat, diff_text, head_text, row, short, status_text};
 use crate::args::HeadRef;
 use crate::failure::Failure;
 use crate::output::{Output, shown};
 use crate::repository::{open, open_head};
 use crate::state::StateFolder;
+use crate::table::table;
 use crate::times;
 
 pub(super) async fn list(
@@ -31,7 +33,8 @@ pub(super) async fn list(
                     shown(workspace.name())
                 );
             }
-            heads.iter().map(|head| list_line(head) + "\n").collect()
+            let rows: Vec<_> = heads.iter().map(row).collect();
+            table(["NAME", "STATE", "ID", "BRANCH"], &rows)
         },
     )
 }
@@ -43,7 +46,9 @@ pub(super) async fn status(
 ) -> Result<(), Failure> {
     let (_, head) = open_head(state, which).await?;
     let status = head.status().await?;
-    output.show(&status, || status_text(&status))
+    output.show(&status, || {
+        format!("{}{}", head_text(&head), status_text(&status))
+    })
 }
 
 pub(super) async fn diff(
@@ -74,16 +79,22 @@ pub(super) async fn checkpoints(
         if kept.is_empty() {
             return "no checkpoints are kept".to_owned();
         }
-        kept.iter()
+        let rows: Vec<_> = kept
+            .iter()
             .map(|checkpoint| {
-                let label = checkpoint.label.as_deref().map(shown).unwrap_or_default();
-                let time = times::shown(checkpoint.created_at);
-                format!(
-                    "{:4} {} {time} {label}\n",
-                    checkpoint.number,
-                    short(&checkpoint.revision)
-                )
+                [
+                    checkpoint.number.to_string(),
+                    times::shown(checkpoint.created_at),
+                    shown(checkpoint.label.as_deref().unwrap_or("-")),
+                    short(&checkpoint.revision),
+                ]
             })
-            .collect()
+            .collect();
+        let mut text = table(["NUMBER", "MADE", "LABEL", "REVISION"], &rows);
+        let first = kept.first().and_then(|first| first.location.as_deref());
+        if let Some((refs, _)) = first.and_then(|first| first.rsplit_once('/')) {
+            let _ = writeln!(text, "each is kept under {}/NUMBER", shown(refs));
+        }
+        text
     })
 }

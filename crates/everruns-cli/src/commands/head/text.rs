@@ -1,20 +1,22 @@
 //! Heads, states and differences as text.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use everruns::path::WorkspacePath;
 use everruns::{
     EntryState, FileChange, FileDiff, StatusEntry, WorkspaceDiff, WorkspaceHead,
-    WorkspaceHeadDescriptor, WorkspaceHeadState, WorkspaceHeadStatus,
+    WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadState, WorkspaceHeadStatus,
 };
 use serde_json::{Value, json};
 
 use crate::output::{shown, shown_lines};
 
 /// The folder of a head's files on this machine.
-pub(super) fn location(head: &WorkspaceHead) -> Option<std::path::PathBuf> {
-    head.file_system().host_path(&WorkspacePath::root())
+pub(super) fn location(head: &WorkspaceHead) -> Option<PathBuf> {
+    let folder = head.file_system().host_path(&WorkspacePath::root())?;
+    // Without the separator at its end.
+    Some(folder.components().collect())
 }
 
 /// A head for a script: its descriptor and where its files are.
@@ -50,22 +52,24 @@ pub(super) fn short(revision: &str) -> String {
     })
 }
 
-/// One line of a list of heads.
-pub(super) fn list_line(head: &WorkspaceHeadDescriptor) -> String {
+/// A head as a row of a list.
+pub(super) fn row(head: &WorkspaceHeadDescriptor) -> [String; 4] {
     let state = match head.state {
         WorkspaceHeadState::Ready => "ready",
         WorkspaceHeadState::Archived => "archived",
         WorkspaceHeadState::Destroyed => "destroyed",
         _ => "unknown",
     };
-    format!(
-        "{:24} {:9} {:8} {} {}",
+    let state = match head.access {
+        WorkspaceHeadAccess::Shared => format!("{state}, shared"),
+        WorkspaceHeadAccess::Isolated => state.to_owned(),
+    };
+    [
         shown(head.name.as_str()),
         state,
-        head.access.as_str(),
-        head.id,
-        shown(head.branch.as_deref().unwrap_or("-"))
-    )
+        head.id.to_string(),
+        shown(head.branch.as_deref().unwrap_or("-")),
+    ]
 }
 
 /// A head's state, in the letters of `git status --short`.
