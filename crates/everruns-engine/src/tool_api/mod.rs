@@ -5,6 +5,8 @@ mod error;
 mod output;
 mod seen;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use everruns_core::model::ToolSpec;
 use serde_json::Value;
@@ -36,4 +38,19 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// [`ToolError`], whose text goes to the model and says what to do next. The turn goes on.
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError>;
+}
+
+#[async_trait]
+impl<T: Tool + ?Sized> Tool for Arc<T> {
+    fn spec(&self) -> ToolSpec {
+        (**self).spec()
+    }
+
+    fn is_read_only(&self) -> bool {
+        (**self).is_read_only()
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        (**self).call(context, arguments).await
+    }
 }

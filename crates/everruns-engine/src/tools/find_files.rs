@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use everruns_core::file_system::{SearchQuery, SearchTarget};
+use everruns_core::file_system::{SearchLimits, SearchQuery, SearchTarget};
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,6 +7,11 @@ use serde_json::Value;
 
 use super::{arguments, search};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
+
+/// Paths shown at once.
+const MAX_MATCHES: usize = 1_000;
+/// Bytes shown at once.
+const MAX_BYTES: usize = 96 * 1024;
 
 /// Finds files by their names.
 #[derive(Debug)]
@@ -51,6 +56,11 @@ impl Tool for FindFiles {
         query.honour_ignores = !wanted.include_ignored;
         query.hidden = wanted.include_hidden;
         query.after = wanted.after.as_deref().map(arguments::path).transpose()?;
+        query.limits = SearchLimits {
+            matches: MAX_MATCHES,
+            bytes: MAX_BYTES,
+            ..SearchLimits::default()
+        };
         let nothing = "[no file matches; names that start with a dot and ignored files need `include_hidden` and \
                        `include_ignored`]";
         Ok(search::run(context, query, nothing).await?.into())

@@ -214,6 +214,36 @@ async fn long_files_are_cut_and_say_how_to_go_on() {
     assert!(past.contains("from 1 to 5000"), "{past}");
 }
 
+/// Proves H47 for the tools: results are cut, and the cut says how to go on.
+#[tokio::test]
+async fn h47_searches_are_cut_and_go_on_where_they_stopped() {
+    let desk = Desk::new();
+    desk.session.start().await.unwrap();
+    for number in 0..1_500 {
+        desk.outside(&format!("f{number:04}"), "needle\n").await;
+    }
+    for (tool, arguments) in [
+        ("find_files", json!({"pattern": "f*"})),
+        ("grep", json!({"pattern": "needle"})),
+    ] {
+        let mut found = 0;
+        let mut wanted = arguments.clone();
+        let mut rounds = 0;
+        loop {
+            let shown = desk.call(tool, wanted.clone()).await;
+            found += shown.lines().filter(|line| line.starts_with('/')).count();
+            rounds += 1;
+            let Some((_, rest)) = shown.split_once("go on with after \"") else {
+                break;
+            };
+            let (after, _) = rest.split_once('"').unwrap();
+            wanted["after"] = after.into();
+        }
+        assert_eq!(found, 1_500, "{tool}");
+        assert!(rounds > 1, "{tool}");
+    }
+}
+
 #[tokio::test]
 async fn binary_files_are_recognised() {
     let desk = Desk::new();
