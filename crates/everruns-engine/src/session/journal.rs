@@ -109,21 +109,28 @@ impl Journal {
         self.state.lock().await
     }
 
-    /// Takes the lease unless it is held, and catches up with what happened meanwhile.
+    /// The state with the lease held and the conversation as the store has it.
+    ///
+    /// A lease that another has is waited for without the lock, so that the session can still be looked at.
     pub(crate) async fn hold(
         self: &Arc<Self>,
-        state: &mut JournalState,
-    ) -> Result<(), SessionError> {
+    ) -> Result<MutexGuard<'_, JournalState>, SessionError> {
+        let mut state = self.lock().await;
         if state.token.is_none() || !state.current {
+            drop(state);
             let lease = lease::acquire(self).await?;
-            state.token = Some(lease.token);
-            state.current = false;
-            self.catch_up(state).await?;
-            state.current = true;
+            state = self.lock().await;
+            // Meanwhile another call may have taken the same lease and gone on with it.
+            if state.token != Some(lease.token) || !state.current {
+                state.token = Some(lease.token);
+                state.current = false;
+                self.catch_up(&mut state).await?;
+                state.current = true;
+            }
         }
         state.last_use = Instant::now();
-        lease::keep(self, state);
-        Ok(())
+        lease::keep(self, &mut state);
+        Ok(state)
     }
 
     /// Appends events as one batch; none of them or all are recorded.

@@ -108,8 +108,7 @@ async fn activate(
 ) -> Result<(), ResumeError> {
     let stack = Stack::new(&agent, &environment);
     let journal = &core.journal;
-    let mut state = journal.lock().await;
-    journal.hold(&mut state).await?;
+    let mut state = journal.hold().await?;
     failpoint::hit("engine.resume.after-lease")?;
     let mut events = repair::closing(&state.conversation);
     let summary = agent.summary();

@@ -19,16 +19,23 @@ pub(super) async fn send(
         return Err(SessionError::EmptyMessage);
     }
     let journal = &core.journal;
-    let mut state = journal.lock().await;
-    if let Some(running) = state.running.clone() {
-        let message = EventPayload::UserMessage { text };
-        journal.append(&mut state, vec![message]).await?;
-        return Ok(PendingTurn::new(running.number, running.report));
-    }
-    let number = match begin(journal, &mut state, &text).await {
-        // The lease ran out while this handle was idle, and another process had its turn: this one is next.
-        Err(SessionError::TakenOver { .. }) => begin(journal, &mut state, &text).await?,
-        outcome => outcome?,
+    let mut taken_back = false;
+    let (mut state, number) = loop {
+        let mut state = journal.lock().await;
+        if state.running.is_none() {
+            drop(state);
+            state = journal.hold().await?;
+        }
+        if let Some(running) = state.running.clone() {
+            let message = EventPayload::UserMessage { text };
+            journal.append(&mut state, vec![message]).await?;
+            return Ok(PendingTurn::new(running.number, running.report));
+        }
+        match begin(journal, &mut state, &text).await {
+            // The lease ran out while this handle was idle, and another process had its turn: this one is next.
+            Err(SessionError::TakenOver { .. }) if !taken_back => taken_back = true,
+            outcome => break (state, outcome?),
+        }
     };
     failpoint::hit("engine.turn.after-user-message")?;
 
@@ -47,11 +54,10 @@ pub(super) async fn send(
 
 /// Records the message and the beginning of a turn, after closing one whose process is gone. Gives its number.
 async fn begin(
-    journal: &Arc<Journal>,
+    journal: &Journal,
     state: &mut JournalState,
     text: &str,
 ) -> Result<u64, SessionError> {
-    journal.hold(state).await?;
     let mut events = repair::closing(&state.conversation);
     let number = state.conversation.turns() + 1;
     let text = text.to_owned();

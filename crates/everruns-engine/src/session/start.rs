@@ -86,8 +86,7 @@ async fn record(
         .await
         .map_err(SessionError::from_workspace)?;
     failpoint::hit("engine.start.after-claim")?;
-    let mut state = core.journal.lock().await;
-    core.journal.hold(&mut state).await?;
+    let mut state = core.journal.hold().await?;
     failpoint::hit("engine.start.after-lease")?;
     let started = EventPayload::SessionStarted {
         agent: draft.agent.summary(),

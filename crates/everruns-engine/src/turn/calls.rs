@@ -55,7 +55,7 @@ pub(super) fn groups(tools: &ToolSet, calls: Vec<ToolCall>) -> Vec<Vec<ToolCall>
     let mut groups: Vec<Vec<ToolCall>> = Vec::new();
     let mut last_reads = false;
     for call in calls {
-        let reads = tools.get(&call.name).is_none_or(|tool| tool.is_read_only());
+        let reads = tools.get(&call.name).is_none_or(Tool::is_read_only);
         match groups.last_mut() {
             Some(group) if reads && last_reads => group.push(call),
             _ => groups.push(vec![call]),

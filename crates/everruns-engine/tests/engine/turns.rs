@@ -167,6 +167,25 @@ async fn a_message_during_a_turn_steers_it() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_messages_at_once_are_all_answered() {
+    let script = Script::new((0..64).map(|_| Step::Say("Yes.")));
+    let session = Engine::new().create(agent(&script));
+    let sent = (0..32).map(|number| {
+        let session = session.clone();
+        tokio::spawn(async move { session.send_and_wait(format!("{number}")).await })
+    });
+    for turn in futures::future::join_all(sent).await {
+        assert!(turn.unwrap().unwrap().success);
+    }
+    session.send_and_wait("last").await.unwrap();
+    let told = script.requests().pop().unwrap().messages;
+    let said = told
+        .iter()
+        .filter(|message| matches!(message, Message::User { .. }));
+    assert_eq!(said.count(), 33);
+}
+
 #[tokio::test]
 async fn cancelling_stops_the_model_and_keeps_what_it_said() {
     let script = Script::new([Step::Hang("I was about to"), Step::Say("Yes.")]);
