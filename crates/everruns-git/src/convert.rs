@@ -109,6 +109,7 @@ pub(crate) fn checkpoint(checkpoint: &Checkpoint) -> Result<WorkspaceCheckpoint>
         label: checkpoint.label.clone(),
         uncommitted: checkpoint.uncommitted,
         location: (checkpoint.number > 0).then(|| checkpoint.reference()),
+        changed_paths: checkpoint.changed,
         uncaptured: uncaptured.collect(),
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    WorkspaceBinding, WorkspaceDescriptor, WorkspaceError, WorkspaceHeadDescriptor,
+    DoctorReport, WorkspaceBinding, WorkspaceDescriptor, WorkspaceError, WorkspaceHeadDescriptor,
     WorkspaceHeadRequest, WorkspaceHeadResource,
 };
 use crate::ids::{WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
@@ -90,4 +90,16 @@ pub trait WorkspaceBackend: Send + Sync + Debug {
         workspace: &WorkspaceId,
         head: &WorkspaceHeadId,
     ) -> Result<(), WorkspaceError>;
+
+    /// Looks for leftovers of this backend, and with `repair` puts right what is provably its own and unused.
+    ///
+    /// Optional: a backend that leaves nothing behind keeps the default, which finds nothing. Without `repair`
+    /// nothing is changed.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Provider`.
+    async fn doctor(&self, repair: bool) -> Result<DoctorReport, WorkspaceError> {
+        let _ = repair;
+        Ok(DoctorReport::default())
+    }
 }

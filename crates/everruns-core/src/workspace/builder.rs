@@ -15,6 +15,7 @@ pub struct WorkspaceHeadBuilder {
     name: String,
     revision: Option<String>,
     access: WorkspaceHeadAccess,
+    include_ignored: Vec<String>,
 }
 
 impl WorkspaceHeadBuilder {
@@ -29,6 +30,7 @@ impl WorkspaceHeadBuilder {
             name,
             revision: None,
             access: WorkspaceHeadAccess::Isolated,
+            include_ignored: Vec::new(),
         }
     }
 
@@ -44,6 +46,16 @@ impl WorkspaceHeadBuilder {
         self
     }
 
+    /// Brings along ignored files of the user's own working tree that match one of `patterns`, in gitignore syntax.
+    pub fn include_ignored(
+        mut self,
+        patterns: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.include_ignored
+            .extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
     /// Makes the head.
     ///
     /// # Errors
@@ -53,6 +65,7 @@ impl WorkspaceHeadBuilder {
         let mut request = WorkspaceHeadRequest::new(self.workspace_id, name);
         request.revision = self.revision;
         request.access = self.access;
+        request.include_ignored = self.include_ignored;
         let resource = self.backend.create_head(request).await?;
         Ok(WorkspaceHead::new(self.backend, resource))
     }

@@ -21,6 +21,9 @@ pub struct WorkspaceCheckpoint {
     /// Where tools other than this one find it, such as a Git reference; none when its backend keeps it elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// How many paths differ from the commit it builds on; none when its backend does not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_paths: Option<u64>,
     /// What could not be captured.
     pub uncaptured: Vec<UncapturedEntry>,
 }

@@ -1,13 +1,14 @@
 use std::sync::Arc;
 
 use super::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, RestoreReceipt,
-    WorkspaceBackend, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
-    WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
-    WorkspaceHeadStatus,
+    ArchiveReceipt, DestroyReceipt, DiffBase, IgnoredReport, MergeOutcome, MergeRequest,
+    PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBackend, WorkspaceBinding,
+    WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess,
+    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
 };
 use crate::file_system::SessionFileSystem;
 use crate::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
+use crate::path::WorkspacePath;
 
 /// A stable, mutable view of a workspace. Cheap to clone; dropping it removes nothing.
 #[derive(Clone, Debug)]
@@ -147,6 +148,44 @@ impl WorkspaceHead {
     /// As [`WorkspaceHeadResource::checkpoints`].
     pub async fn checkpoints(&self) -> Result<Vec<WorkspaceCheckpoint>, WorkspaceError> {
         self.resource.checkpoints().await
+    }
+
+    /// Keeps the present state, where nothing but `paths` changed since the last checkpoint.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::checkpoint_paths`], where it says what the caller vouches for.
+    pub async fn checkpoint_paths(
+        &self,
+        paths: &[WorkspacePath],
+    ) -> Result<WorkspaceCheckpoint, WorkspaceError> {
+        self.resource.checkpoint_paths(None, paths).await
+    }
+
+    /// Forgets all but the latest `keep` checkpoints, apart from those that are still needed.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::prune_checkpoints`].
+    pub async fn prune_checkpoints(&self, keep: usize) -> Result<PruneReceipt, WorkspaceError> {
+        self.resource.prune_checkpoints(keep).await
+    }
+
+    /// What [`restore`](Self::restore) would do. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::plan_restore`].
+    pub async fn plan_restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<RestorePlan, WorkspaceError> {
+        self.resource.plan_restore(checkpoint).await
+    }
+
+    /// Which ignored files came along when the head was made.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::included_ignored`].
+    pub async fn included_ignored(&self) -> Result<IgnoredReport, WorkspaceError> {
+        self.resource.included_ignored().await
     }
 
     /// Brings the files back to a checkpoint, after keeping the present state as another.

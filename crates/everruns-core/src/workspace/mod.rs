@@ -9,9 +9,11 @@ mod builder;
 mod checkpoint;
 mod descriptor;
 mod diff;
+mod doctor;
 mod error;
 mod handle;
 mod head;
+mod ignored;
 mod merge;
 mod name;
 mod receipt;
@@ -27,12 +29,16 @@ pub use descriptor::{
     WorkspaceDescriptor, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadState,
 };
 pub use diff::{DiffBase, DiffLine, DiffLineKind, FileChange, FileDiff, Hunk, WorkspaceDiff};
+pub use doctor::{DoctorReport, Finding};
 pub use error::WorkspaceError;
 pub use handle::Workspace;
 pub use head::WorkspaceHead;
+pub use ignored::{IgnoredReport, IncludedFile, SkippedFile};
 pub use merge::{MergeConflict, MergeOutcome, MergeRequest, MergeStrategy};
 pub use name::{MAX_HEAD_NAME_LENGTH, WorkspaceHeadName};
-pub use receipt::{ArchiveReceipt, DestroyReceipt, RestoreReceipt};
+pub use receipt::{
+    ArchiveReceipt, DestroyReceipt, PruneReceipt, RestorePlan, RestoreReceipt, RestoreStep,
+};
 pub use request::WorkspaceHeadRequest;
 pub use resource::WorkspaceHeadResource;
 pub use status::{DegradedFact, EntryState, StatusEntry, WorkspaceHeadStatus};

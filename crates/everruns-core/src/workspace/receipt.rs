@@ -37,3 +37,32 @@ pub struct RestoreReceipt {
     /// The paths that were written or removed.
     pub changed: Vec<String>,
 }
+
+/// What restoring a checkpoint would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestorePlan {
+    /// The paths that would change, sorted.
+    pub steps: Vec<RestoreStep>,
+    /// The paths where files that no state knows, such as ignored ones, are in the way: with any, a restore is refused.
+    pub blocked: Vec<String>,
+    /// The revision that the head's branch would move to, when it would move.
+    pub branch_to: Option<String>,
+}
+
+/// One path that restoring a checkpoint would change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreStep {
+    /// The path below the head, bytes that are not UTF-8 escaped as `\xNN`.
+    pub path: String,
+    /// Whether it would go, rather than be written.
+    pub removes: bool,
+}
+
+/// What pruning checkpoints removed and kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PruneReceipt {
+    /// The checkpoints that are not kept any more, oldest first.
+    pub removed: Vec<WorkspaceCheckpoint>,
+    /// How many are left.
+    pub kept: u64,
+}

@@ -13,6 +13,8 @@ pub struct WorkspaceHeadRequest {
     pub revision: Option<String>,
     /// How many sessions it is to serve.
     pub access: WorkspaceHeadAccess,
+    /// Patterns, in gitignore syntax, of ignored files to bring along; backends without any have no use for them.
+    pub include_ignored: Vec<String>,
 }
 
 impl WorkspaceHeadRequest {
@@ -23,6 +25,7 @@ impl WorkspaceHeadRequest {
             name,
             revision: None,
             access: WorkspaceHeadAccess::Isolated,
+            include_ignored: Vec::new(),
         }
     }
 }

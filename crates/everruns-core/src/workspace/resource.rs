@@ -4,12 +4,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, RestoreReceipt,
-    WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadDescriptor,
-    WorkspaceHeadName, WorkspaceHeadStatus,
+    ArchiveReceipt, DestroyReceipt, DiffBase, IgnoredReport, MergeOutcome, MergeRequest,
+    PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint,
+    WorkspaceDiff, WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadStatus,
 };
 use crate::file_system::SessionFileSystem;
 use crate::ids::SessionId;
+use crate::path::WorkspacePath;
 
 /// One open head, as its backend sees it.
 ///
@@ -109,4 +110,62 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// `HeadBusy` when something is running on it; `HeadUnavailable`, `NoSpace`, `Provider`. On error the work is
     /// still there.
     async fn destroy(&self) -> Result<DestroyReceipt, WorkspaceError>;
+
+    /// Keeps the present state like [`checkpoint`](Self::checkpoint), where the caller vouches that since the last
+    /// checkpoint nothing but `paths` changed. A change elsewhere may be missing from the result.
+    ///
+    /// Optional: the default looks at everything.
+    ///
+    /// # Errors
+    /// As [`checkpoint`](Self::checkpoint).
+    async fn checkpoint_paths(
+        &self,
+        label: Option<&str>,
+        paths: &[WorkspacePath],
+    ) -> Result<WorkspaceCheckpoint, WorkspaceError> {
+        let _ = paths;
+        self.checkpoint(label).await
+    }
+
+    /// Forgets all but the latest `keep` checkpoints. Those that a destroyed head's receipt names, and those that other
+    /// heads were forked from, always stay.
+    ///
+    /// Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `Unsupported`, `Provider`.
+    async fn prune_checkpoints(&self, keep: usize) -> Result<PruneReceipt, WorkspaceError> {
+        let _ = keep;
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "prune checkpoints",
+        })
+    }
+
+    /// What [`restore`](Self::restore) would do. Changes nothing.
+    ///
+    /// Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `Unsupported`, and as [`restore`](Self::restore).
+    async fn plan_restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<RestorePlan, WorkspaceError> {
+        let _ = checkpoint;
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "plan a restore",
+        })
+    }
+
+    /// Which ignored files came along when the head was made.
+    ///
+    /// Optional: a backend that brings none along keeps the default, an empty report.
+    ///
+    /// # Errors
+    /// `Provider`.
+    async fn included_ignored(&self) -> Result<IgnoredReport, WorkspaceError> {
+        Ok(IgnoredReport::default())
+    }
 }

@@ -1,5 +1,7 @@
 //! The commits that a checkpoint of uncommitted work is made of.
 
+use std::fmt::Write as _;
+
 use gix::ObjectId;
 
 use super::Captured;
@@ -11,6 +13,8 @@ use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
 const HEAD_TRAILER: &str = "Everruns-Head: ";
 /// The line of a checkpoint's message that holds its label.
 const LABEL_TRAILER: &str = "Everruns-Label: ";
+/// The line of a checkpoint's message that says how many paths differ from its commit.
+const CHANGED_TRAILER: &str = "Everruns-Changed: ";
 
 /// What a checkpoint's message says.
 #[derive(Debug, Clone)]
@@ -19,6 +23,8 @@ pub(crate) struct Message {
     pub(crate) head: String,
     /// What its maker called it.
     pub(crate) label: Option<String>,
+    /// How many paths differ from the commit it builds on; none in those of before this was counted.
+    pub(crate) changed: Option<u64>,
 }
 
 impl Message {
@@ -32,6 +38,9 @@ impl Message {
             text.push_str(LABEL_TRAILER);
             text.push_str(&line);
             text.push('\n');
+        }
+        if let Some(changed) = self.changed {
+            writeln!(text, "{CHANGED_TRAILER}{changed}").expect("writing to a string can't fail");
         }
         text
     }
@@ -50,6 +59,7 @@ impl Message {
         Some(Self {
             head: value(HEAD_TRAILER)?,
             label: value(LABEL_TRAILER),
+            changed: value(CHANGED_TRAILER).and_then(|count| count.parse().ok()),
         })
     }
 }

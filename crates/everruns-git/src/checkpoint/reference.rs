@@ -20,6 +20,8 @@ pub(crate) struct Checkpoint {
     pub(crate) label: Option<String>,
     /// Whether it holds work that no commit of the branch holds.
     pub(crate) uncommitted: bool,
+    /// How many paths differ from the commit it builds on; none in those of before this was counted.
+    pub(crate) changed: Option<u64>,
     /// When it was taken, in milliseconds since the epoch; of a clean state, when that was committed.
     pub(crate) at: i64,
 }
@@ -44,6 +46,10 @@ impl Checkpoint {
             head: head.to_owned(),
             number,
             id,
+            changed: match &message {
+                Some(message) => message.changed,
+                None => Some(0),
+            },
             uncommitted: !state.is_clean(),
             state,
             label: message.and_then(|message| message.label),

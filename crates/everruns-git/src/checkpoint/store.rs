@@ -1,5 +1,6 @@
 //! Taking a checkpoint: capture, commit, flush, reference.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -7,8 +8,8 @@ use everruns_core::failpoint::hit;
 use gix::ObjectId;
 
 use super::reference::numbers;
-use super::{Checkpoint, capture, commit};
-use crate::error::{IoStep as _, Result};
+use super::{Captured, Checkpoint, capture, commit};
+use crate::error::{GitStep as _, IoStep as _, Result};
 use crate::repository::Refs;
 
 /// Keeps the present state of `worktree`, which belongs to `head`. The caller holds the head's lock.
@@ -36,6 +37,7 @@ pub(crate) fn take(
         let message = commit::Message {
             head: head.to_owned(),
             label: label.map(str::to_owned),
+            changed: Some(count_changed(worktree, &captured)?),
         };
         commit::write(worktree, &captured, &message, at)?
     };
@@ -47,6 +49,24 @@ pub(crate) fn take(
     keep(worktree, &checkpoint.reference(), id, at)?;
     hit("git.checkpoint.after-reference")?;
     Ok(checkpoint)
+}
+
+/// How many paths of the index or the files differ from the commit.
+fn count_changed(repository: &gix::Repository, captured: &Captured) -> Result<u64> {
+    let step = "compare the state with its commit";
+    let head = repository.find_tree(captured.head_tree).git(step)?;
+    let mut paths = BTreeSet::new();
+    for tree in BTreeSet::from([captured.index, captured.files]) {
+        let tree = repository.find_tree(tree).git(step)?;
+        let changes = repository
+            .diff_tree_to_tree(&head, &tree, gix::diff::Options::default())
+            .git(step)?;
+        let files = changes
+            .into_iter()
+            .filter(|change| !change.entry_mode().is_tree());
+        paths.extend(files.map(|change| change.location().to_owned()));
+    }
+    Ok(paths.len() as u64)
 }
 
 /// Makes everything written to the object database durable.

@@ -36,6 +36,7 @@ impl HeadState {
             label: label.map(str::to_owned),
             uncommitted,
             location: None,
+            changed_paths: None,
             uncaptured: Vec::new(),
         };
         if needs_record {

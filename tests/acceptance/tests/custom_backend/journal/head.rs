@@ -78,6 +78,7 @@ fn keep(
         label,
         uncommitted: head.tree != head.base,
         location: None,
+        changed_paths: None,
         uncaptured: Vec::new(),
     };
     head.checkpoints
