@@ -181,6 +181,7 @@ impl Teller {
                 branch,
                 location: worktree,
                 reason: "it would not follow a change of its branch".to_owned(),
+                files: Vec::new(),
             },
             GitError::WorkspaceUnknown { ref id } => match WorkspaceId::new(id.clone()) {
                 Ok(workspace) => WorkspaceError::WorkspaceNotFound { workspace },

@@ -2,18 +2,6 @@ use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::WorkspaceCheckpoint;
-
-/// What the present state is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DiffBase {
-    /// What the head was made from.
-    HeadBase,
-    /// A checkpoint of the same workspace.
-    Checkpoint(WorkspaceCheckpoint),
-}
-
 /// How two states of a head differ.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkspaceDiff {

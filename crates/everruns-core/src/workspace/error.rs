@@ -138,6 +138,85 @@ pub enum WorkspaceError {
         location: PathBuf,
         /// Why it cannot follow.
         reason: String,
+        /// The files that keep it from following, bytes that are not UTF-8 escaped.
+        files: Vec<String>,
+    },
+    /// The branch has commits of its own, so it cannot just move forward.
+    #[error(
+        "the branch {branch} has commits of its own: update the head from it first, or merge with a commit"
+    )]
+    BranchDiverged {
+        /// The branch.
+        branch: String,
+    },
+    /// The branch moved while it was about to be moved.
+    #[error("the branch {branch} moved in the meantime: try again")]
+    BranchMoved {
+        /// The branch.
+        branch: String,
+    },
+    /// Nobody is known in whose name a commit could be made.
+    #[error(
+        "no commit can be made: {missing} is not known; set it with `git config`, or give an author"
+    )]
+    IdentityMissing {
+        /// The settings that are missing, such as `user.name`.
+        missing: String,
+    },
+    /// A text that cannot be a commit's message.
+    #[error("this is no commit message: {reason}")]
+    InvalidMessage {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// What was to be committed is committed already.
+    #[error("the head {head} has nothing to commit")]
+    NothingToCommit {
+        /// The head.
+        head: WorkspaceHeadId,
+    },
+    /// Paths that name nothing in the head.
+    #[error("the head {head} has nothing at {}", listed(paths))]
+    UnknownPaths {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The paths as given.
+        paths: Vec<String>,
+    },
+    /// Files of the head are in conflict.
+    #[error("files of the head {head} are in conflict: {}", listed(files))]
+    Conflicted {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The files, bytes that are not UTF-8 escaped.
+        files: Vec<String>,
+    },
+    /// Changes in the head that are in no commit would be overwritten.
+    #[error(
+        "changes in the head {head} would be overwritten; commit them first: {}",
+        listed(files)
+    )]
+    LocalChanges {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The files, bytes that are not UTF-8 escaped.
+        files: Vec<String>,
+    },
+    /// Another operation of Git's is half done in the head.
+    #[error("a {operation} is under way in the head {head}: conclude or abort it first")]
+    OperationInProgress {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The operation.
+        operation: String,
+    },
+    /// Files that no commit can hold took the place of files that a commit holds.
+    #[error("files of the head {head} cannot be stored: {}", listed(files))]
+    NotStorable {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The files, bytes that are not UTF-8 escaped.
+        files: Vec<String>,
     },
     /// A backend returned another workspace or head than the one asked for.
     #[error("asked for {expected}, but the backend returned {found}")]
@@ -270,9 +349,23 @@ impl WorkspaceError {
     /// Whether the same call may succeed later without any change of the caller's.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::HeadBusy { .. } => true,
+            Self::HeadBusy { .. } | Self::BranchMoved { .. } => true,
             Self::FileSystem(error) => error.is_retryable(),
             _ => false,
         }
+    }
+}
+
+/// The first few of `paths`, and how many more there are.
+fn listed(paths: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = paths
+        .iter()
+        .take(SHOWN)
+        .map(|path| path.escape_debug().to_string())
+        .collect();
+    match paths.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

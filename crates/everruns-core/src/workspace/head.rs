@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use super::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, IgnoredReport, MergeOutcome, MergeRequest,
-    PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBackend, WorkspaceBinding,
-    WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess,
-    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
+    UpdateOutcome, UpdateRequest, WorkspaceBackend, WorkspaceBinding, WorkspaceCheckpoint,
+    WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
+    WorkspaceHeadResource, WorkspaceHeadStatus, WorkspacePatch,
 };
 use crate::file_system::SessionFileSystem;
 use crate::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
@@ -218,6 +219,70 @@ impl WorkspaceHead {
         self.resource
             .diff(DiffBase::Checkpoint(checkpoint.clone()))
             .await
+    }
+
+    /// How two states of the workspace differ: checkpoints, commits, or what the head was made from.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::diff_range`].
+    pub async fn diff_between(
+        &self,
+        from: impl Into<DiffBase> + Send,
+        to: impl Into<DiffBase> + Send,
+    ) -> Result<WorkspaceDiff, WorkspaceError> {
+        let request = DiffRequest {
+            from: from.into(),
+            to: Some(to.into()),
+            ..DiffRequest::default()
+        };
+        self.resource.diff_range(request).await
+    }
+
+    /// A page of a difference.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::diff_range`].
+    pub async fn diff_range(&self, request: DiffRequest) -> Result<WorkspaceDiff, WorkspaceError> {
+        self.resource.diff_range(request).await
+    }
+
+    /// A difference as a patch that `git apply` takes, byte for byte.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::patch`].
+    pub async fn patch(&self, request: DiffRequest) -> Result<WorkspacePatch, WorkspaceError> {
+        self.resource.patch(request).await
+    }
+
+    /// Commits the working state on the head's branch.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::commit`].
+    pub async fn commit(&self, request: CommitRequest) -> Result<CommitReceipt, WorkspaceError> {
+        self.resource.commit(request).await
+    }
+
+    /// Brings a branch into the head.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::update_from`].
+    pub async fn update_from(
+        &self,
+        branch: impl Into<String> + Send,
+    ) -> Result<UpdateOutcome, WorkspaceError> {
+        let request = UpdateRequest {
+            branch: branch.into(),
+            ..UpdateRequest::default()
+        };
+        self.resource.update_from(request).await
+    }
+
+    /// Brings a branch into the head as `request` says.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::update_from`].
+    pub async fn update(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {
+        self.resource.update_from(request).await
     }
 
     /// Makes an isolated head `name` with the same files, uncommitted and untracked ones included.

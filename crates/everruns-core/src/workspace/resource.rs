@@ -4,9 +4,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, IgnoredReport, MergeOutcome, MergeRequest,
-    PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint,
-    WorkspaceDiff, WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadStatus,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
+    UpdateOutcome, UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
+    WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadStatus,
+    WorkspacePatch,
 };
 use crate::file_system::SessionFileSystem;
 use crate::ids::SessionId;
@@ -90,11 +92,14 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
 
     /// Merges the head's present state into a branch of its workspace.
     ///
-    /// Conflicts are an outcome, not an error, and change nothing.
+    /// The present state includes what is not committed. Conflicts are an outcome, not an error, and change
+    /// nothing. A branch that is checked out elsewhere is moved only if nothing has been changed there, and then
+    /// its files follow.
     ///
     /// # Errors
     /// `UnknownRevision` for a branch that does not exist; `BranchInUse` when it is checked out where it cannot
-    /// follow; `Unsupported`; `HeadUnavailable`, `HeadDestroyed`, `Provider`.
+    /// follow; `BranchDiverged`, `BranchMoved`; `IdentityMissing` when something has to be committed; `Unsupported`;
+    /// `HeadUnavailable`, `HeadDestroyed`, `Provider`.
     async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError>;
 
     /// Blocks later reopening and keeps everything. Idempotent.
@@ -167,5 +172,65 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// `Provider`.
     async fn included_ignored(&self) -> Result<IgnoredReport, WorkspaceError> {
         Ok(IgnoredReport::default())
+    }
+
+    /// Commits the working state on the head's branch, untracked files included, ignored ones not.
+    ///
+    /// Atomic: the branch moves from the commit that the head was at, or nothing has changed. What was not asked
+    /// for stays as it is, staged or not. No hook runs and nothing is signed. Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `IdentityMissing`, `InvalidMessage`, `NothingToCommit`, `UnknownPaths`, `Conflicted`, `OperationInProgress`,
+    /// `NotStorable`, `BranchMoved`; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    async fn commit(&self, request: CommitRequest) -> Result<CommitReceipt, WorkspaceError> {
+        drop(request);
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "commit",
+        })
+    }
+
+    /// Brings a branch of the workspace into the head, its files included.
+    ///
+    /// Conflicts are an outcome and left in the files, as Git does it. Changes that are not committed stay, unless
+    /// the branch would overwrite them: then nothing has changed. Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `UnknownRevision`, `LocalChanges`, `Conflicted`, `OperationInProgress`, `IdentityMissing`, `BranchMoved`;
+    /// `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    async fn update_from(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {
+        drop(request);
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "update a head from a branch",
+        })
+    }
+
+    /// How any two states differ, in pages if asked for.
+    ///
+    /// Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `UnknownRevision`, and as [`diff`](Self::diff).
+    async fn diff_range(&self, request: DiffRequest) -> Result<WorkspaceDiff, WorkspaceError> {
+        drop(request);
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "compare any two states",
+        })
+    }
+
+    /// The difference as a patch that `git apply` takes, byte for byte.
+    ///
+    /// Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `UnknownRevision`, and as [`diff`](Self::diff).
+    async fn patch(&self, request: DiffRequest) -> Result<WorkspacePatch, WorkspaceError> {
+        drop(request);
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "write a patch",
+        })
     }
 }

@@ -363,7 +363,7 @@ async fn fast_forward_refuses_a_branch_with_changes_of_its_own() {
     let request = || MergeRequest {
         branch: "main".to_owned(),
         strategy: MergeStrategy::FastForward,
-        message: None,
+        ..MergeRequest::default()
     };
     assert!(matches!(
         one.merge(request()).await.unwrap(),

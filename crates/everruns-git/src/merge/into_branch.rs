@@ -134,6 +134,7 @@ fn unresolved(captured: &Captured) -> Vec<MergeConflict> {
         .map(|path| MergeConflict {
             path,
             detail: detail.to_owned(),
+            ..MergeConflict::default()
         })
         .collect()
 }
@@ -174,6 +175,7 @@ fn three_way(
                 Ok(_) => "both sides changed the same lines".to_owned(),
                 Err(failure) => format!("{failure:?}"),
             },
+            ..MergeConflict::default()
         })
         .collect();
     conflicts.sort_by(|left, right| left.path.cmp(&right.path));

@@ -53,6 +53,7 @@ async fn strategies_make_the_commits_they_say() {
         branch: "target".to_owned(),
         strategy,
         message: Some("The words\n".to_owned()),
+        ..MergeRequest::default()
     };
     head.merge(request(MergeStrategy::FastForward))
         .await

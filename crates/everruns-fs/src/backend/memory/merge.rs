@@ -233,5 +233,6 @@ fn conflict(path: &WorkspacePath, detail: impl Into<String>) -> MergeConflict {
     MergeConflict {
         path: path.relative().to_owned(),
         detail: detail.into(),
+        ..MergeConflict::default()
     }
 }
