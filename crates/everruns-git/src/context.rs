@@ -9,6 +9,7 @@ use everruns_core::entropy::Entropy;
 use crate::error::Result;
 use crate::repository::Opener;
 use crate::state::{HeadRecord, Layout, WorkspaceRecord};
+use crate::trash::Trash;
 
 /// The state folder, the way to repositories, and the sources of time and chance.
 pub(crate) struct Context {
@@ -20,6 +21,8 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     /// Gives ids.
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// Deletes what destroyed heads leave.
+    pub(crate) trash: Trash,
 }
 
 impl Context {

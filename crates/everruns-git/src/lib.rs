@@ -12,7 +12,7 @@
 //! | `diff`, `merge`, `status`, `scan` | comparing |
 //! | `worktree`, `index`, `files` | a head on disk |
 //! | `repository` | the user's repository, not trusted |
-//! | `state` | this backend's own records, locks and intents |
+//! | `state`, `trash` | this backend's own records, locks and intents; folders on their way out |
 
 mod backend;
 mod blocking;
@@ -30,6 +30,7 @@ mod repository;
 mod scan;
 mod state;
 mod status;
+mod trash;
 mod worktree;
 
 pub use backend::{LocalGitWorkspace, LocalGitWorkspaceBuilder};

@@ -14,6 +14,7 @@ use crate::convert::Teller;
 use crate::head;
 use crate::repository::{Opener, UserSettings};
 use crate::state::Layout;
+use crate::trash::Trash;
 
 /// Builds a [`LocalGitWorkspace`].
 #[must_use = "nothing happens before `build`"]
@@ -82,6 +83,7 @@ impl LocalGitWorkspaceBuilder {
             opener: Opener::new(user, self.run_filters),
             clock: self.clock,
             entropy: self.entropy,
+            trash: Trash::default(),
         });
         head::recover(&context).map_err(|error| teller.tell(error))?;
         Ok(LocalGitWorkspace::over(context))

@@ -19,6 +19,7 @@ use crate::error::{GitError, Result};
 use crate::head::{self, Handle, NewHead, Start};
 use crate::repository;
 use crate::state::{HeadRecord, HeadState, WorkspaceRecord};
+use crate::trash;
 
 /// The backend's id.
 const ID: &str = "local-git";
@@ -50,6 +51,20 @@ impl LocalGitWorkspace {
     /// The state folder, absolute and free of links.
     pub fn state_folder(&self) -> &Path {
         self.context.layout.root()
+    }
+
+    /// Deletes what destroyed heads left, and returns when it is gone.
+    ///
+    /// A destruction has its folder deleted by a thread of this process, or else by the next one that opens this state.
+    /// A process that is about to end can wait for it here.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Provider`.
+    pub async fn empty_trash(&self) -> std::result::Result<(), WorkspaceError> {
+        self.run(Teller::of("empty the trash"), |context| {
+            trash::empty(&context.layout)
+        })
+        .await
     }
 
     pub(super) fn over(context: Arc<Context>) -> Self {

@@ -13,4 +13,4 @@ mod store;
 pub(crate) use capture::{Captured, capture};
 pub(crate) use manifest::Manifest;
 pub(crate) use reference::{Checkpoint, find, list};
-pub(crate) use store::{flush_objects, flush_reference, take};
+pub(crate) use store::{flush_objects, flush_reference, take, take_captured};

@@ -22,7 +22,17 @@ pub(crate) fn take(
     label: Option<&str>,
     at: i64,
 ) -> Result<Checkpoint> {
-    let captured = capture(worktree)?;
+    take_captured(worktree, head, capture(worktree)?, label, at)
+}
+
+/// As [`take`], of a state that was just captured.
+pub(crate) fn take_captured(
+    worktree: &gix::Repository,
+    head: &str,
+    captured: Captured,
+    label: Option<&str>,
+    at: i64,
+) -> Result<Checkpoint> {
     hit("git.checkpoint.after-trees")?;
     let kept = numbers(worktree, head)?;
     if let Some(&(number, id)) = kept.last() {

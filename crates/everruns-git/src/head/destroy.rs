@@ -8,7 +8,6 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::names::path_text;
 use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
-use crate::worktree::delete;
 
 /// What is left of a destroyed head.
 #[derive(Debug, Clone)]
@@ -41,7 +40,7 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
     .save(handle.layout())?;
     hit("git.destroy.after-intent")?;
     let record = finish_destruction(handle, kept)?;
-    delete(&handle.layout().trash(&record.id))?;
+    handle.context.trash.empty_soon(handle.layout());
     again(handle, record)
 }
 
@@ -70,7 +69,8 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         return Ok(None);
     }
     let label = Some("before the head was destroyed");
-    checkpoint::take(&worktree, &handle.record.id, label, handle.context.now()).map(Some)
+    let now = handle.context.now();
+    checkpoint::take_captured(&worktree, &handle.record.id, captured, label, now).map(Some)
 }
 
 /// Whether the head's own branch leads to the commit that is checked out.

@@ -23,7 +23,10 @@ pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
             tracing::warn!(head = id, error = %failure, "an interrupted operation can't be completed yet");
         }
     }
-    empty_trash(context)
+    if !context.layout.trashed()?.is_empty() {
+        context.trash.empty_soon(&context.layout);
+    }
+    Ok(())
 }
 
 fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
@@ -95,15 +98,4 @@ pub(super) fn undo_creation(
     Intent::clear(layout, &record.id)?;
     // The id was never given out, so nobody waits for this lock.
     durable::remove(&layout.head_lock(&record.id))
-}
-
-/// Deletes the working trees whose destruction was cut short after they had been moved away.
-fn empty_trash(context: &Context) -> Result<()> {
-    for id in context.layout.trashed()? {
-        // Its destroyer may still be deleting it.
-        if let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(&id))? {
-            delete(&context.layout.trash(&id))?;
-        }
-    }
-    Ok(())
 }

@@ -178,12 +178,7 @@ async fn c12_destroy_keeps_the_branch_and_uncommitted_work() {
         "untracked"
     );
     assert_eq!(git(project, &["worktree", "list"]).lines().count(), 1);
-    assert_eq!(
-        std::fs::read_dir(scene.state.join("trash"))
-            .unwrap()
-            .count(),
-        0
-    );
+    scene.trash_is_emptied().await;
 
     assert_eq!(
         head.destroy().await.unwrap(),
