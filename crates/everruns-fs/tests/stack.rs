@@ -6,10 +6,14 @@
     reason = "helpers of tests may panic, and a clone of a fixture is plain to see"
 )]
 
+#[path = "stack/audit.rs"]
+mod audit;
 #[path = "stack/conformance.rs"]
 mod conformance;
 #[path = "stack/directory.rs"]
 mod directory;
+#[path = "stack/limits.rs"]
+mod limits;
 #[path = "stack/memory.rs"]
 mod memory;
 #[path = "stack/memory_backend.rs"]

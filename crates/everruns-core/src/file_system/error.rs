@@ -118,6 +118,16 @@ pub enum FileSystemError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// A limit of the session is reached.
+    #[error("{path} cannot be written: the limit of {limit} {what} is reached")]
+    LimitReached {
+        /// The path.
+        path: WorkspacePath,
+        /// What is limited.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
     /// No root of that name is mounted.
     #[error(
         "there is no root `{name}`; {}",

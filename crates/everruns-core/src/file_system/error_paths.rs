@@ -39,6 +39,11 @@ impl FileSystemError {
                 size,
                 limit,
             },
+            Self::LimitReached { path, what, limit } => Self::LimitReached {
+                path: map(path),
+                what,
+                limit,
+            },
             Self::InvalidOperation { path, reason } => Self::InvalidOperation {
                 path: map(path),
                 reason,

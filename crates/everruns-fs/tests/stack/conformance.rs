@@ -7,8 +7,9 @@ use everruns_core::file_system::SessionFileSystem;
 use everruns_core::path::Mount;
 use everruns_core::workspace::WorkspaceBackend;
 use everruns_fs::{
-    DirectoryWorkspaceBackend, MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem,
-    PolicyFileSystem, RootAccess, SeededFile, SeededFileSystem, WorkspacePolicy, WorkspaceRootSet,
+    AuditFileSystem, DirectoryWorkspaceBackend, FileChange, FileLimits, LimitsFileSystem,
+    MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem, PolicyFileSystem, RootAccess,
+    SeededFile, SeededFileSystem, WorkspacePolicy, WorkspaceRootSet,
 };
 use everruns_testkit::conformance::file_system::{self, Options, Subject};
 use everruns_testkit::conformance::workspace_backend::{self, Capabilities};
@@ -73,6 +74,29 @@ async fn mounts_keep_the_contract() {
 async fn seeds_keep_the_contract() {
     file_system::check(Options::default(), || async {
         Subject::new(Arc::new(seeded(Arc::new(MemoryFileSystem::new()))))
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn audit_keeps_the_contract() {
+    file_system::check(Options::default(), || async {
+        let (inner, folder) = disk();
+        let sink = Arc::new(|_: &FileChange<'_>| ());
+        Subject::new(Arc::new(AuditFileSystem::new(inner, sink))).keeping(folder)
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_keep_the_contract() {
+    file_system::check(Options::default(), || async {
+        let (inner, folder) = disk();
+        let limits = FileLimits::new()
+            .file_bytes(1 << 30)
+            .files(1 << 20)
+            .total_bytes(1 << 40);
+        Subject::new(Arc::new(LimitsFileSystem::new(inner, limits))).keeping(folder)
     })
     .await;
 }

@@ -1,0 +1,58 @@
+use everruns_core::file_system::{ContentVersion, FileSystemError, Removal, Replace};
+use everruns_core::path::WorkspacePath;
+
+/// One change that was asked for, and what became of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FileChange<'a> {
+    /// The path that was asked for; where a move began.
+    pub path: &'a WorkspacePath,
+    /// What was asked for.
+    pub kind: FileChangeKind<'a>,
+    /// The version of the file before; `None` when there was none, for folders, and where it could not be told.
+    ///
+    /// It is exact when a change with a precondition was made. Otherwise it is what the file was just before, so
+    /// another writer can have come in between.
+    pub before: Option<ContentVersion>,
+    /// The version of the file afterwards; `None` when there is none, for folders, and unless the change was made.
+    pub after: Option<ContentVersion>,
+    /// What became of it.
+    pub outcome: FileChangeOutcome<'a>,
+}
+
+/// What a change was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileChangeKind<'a> {
+    /// A file was to be written.
+    Write {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// An entry was to be removed.
+    Remove {
+        /// With how much below it.
+        removal: Removal,
+    },
+    /// An entry was to be moved.
+    Rename {
+        /// Where to.
+        to: &'a WorkspacePath,
+        /// What it might replace.
+        replace: Replace,
+    },
+    /// A folder was to be made.
+    CreateDir,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum FileChangeOutcome<'a> {
+    /// It was made.
+    Done,
+    /// It was refused or failed.
+    Failed(&'a FileSystemError),
+    /// Nobody waited for its end: it was made whole or not at all.
+    Abandoned,
+}
