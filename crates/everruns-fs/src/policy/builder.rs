@@ -22,6 +22,7 @@ pub struct WorkspacePolicyBuilder {
     deny_write: Vec<String>,
     hidden: bool,
     sensitive: bool,
+    protect_build_folders: bool,
     recursive_delete: bool,
 }
 
@@ -34,6 +35,7 @@ impl WorkspacePolicyBuilder {
             deny_write: Vec::new(),
             hidden: true,
             sensitive: false,
+            protect_build_folders: false,
             recursive_delete: false,
         }
     }
@@ -76,6 +78,15 @@ impl WorkspacePolicyBuilder {
         self
     }
 
+    /// Whether folders that builds and package managers fill can only be read, whatever allows to write: `target`,
+    /// `node_modules`, `build`, `dist`, `__pycache__`, `.venv`, `venv`, `.tox`, `.gradle`, `.next`, `.nuxt` and
+    /// `bower_components`, spelled exactly so, at any depth, with all below them. Off by default, as these are
+    /// ordinary names. It binds the file tools; a build that a compute runs writes there as before.
+    pub fn protect_build_folders(mut self, protected: bool) -> Self {
+        self.protect_build_folders = protected;
+        self
+    }
+
     /// Whether a folder may be removed with all below it at once. Off by default.
     pub fn allow_recursive_delete(mut self, allowed: bool) -> Self {
         self.recursive_delete = allowed;
@@ -94,6 +105,7 @@ impl WorkspacePolicyBuilder {
             deny_write: Globs::compile(&self.deny_write, Sense::Deny)?,
             hidden: self.hidden,
             sensitive: self.sensitive,
+            protect_build_folders: self.protect_build_folders,
             recursive_delete: self.recursive_delete,
         })))
     }

@@ -18,6 +18,7 @@ pub(super) enum Refusal<'a> {
     GitInternal,
     Sensitive(&'static str),
     Hidden,
+    BuildFolder(&'static str),
     Denied(FileAccess, &'a str),
     NotAllowed(FileAccess),
 }
@@ -28,6 +29,10 @@ impl fmt::Display for Refusal<'_> {
             Self::GitInternal => f.write_str("Git's own folder is never accessible"),
             Self::Sensitive(kind) => write!(f, "{kind} is protected (allow_sensitive)"),
             Self::Hidden => f.write_str("hidden files are not allowed (allow_hidden)"),
+            Self::BuildFolder(name) => write!(
+                f,
+                "what a build makes in `{name}` is not written by hand (protect_build_folders)"
+            ),
             Self::Denied(access, glob) => write!(f, "deny_{access} `{}`", glob.escape_debug()),
             Self::NotAllowed(access) => write!(f, "no allow_{access} rule matches"),
         }

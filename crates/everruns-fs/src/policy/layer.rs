@@ -14,6 +14,7 @@ pub(super) struct Layer {
     pub(super) deny_write: Globs,
     pub(super) hidden: bool,
     pub(super) sensitive: bool,
+    pub(super) protect_build_folders: bool,
     pub(super) recursive_delete: bool,
 }
 
@@ -64,12 +65,16 @@ impl Layer {
         if let Some(glob) = self.deny_read.matching(path) {
             return Some(Refusal::Denied(FileAccess::Read, glob));
         }
-        match access {
-            FileAccess::Read => None,
-            FileAccess::Write => self
-                .deny_write
-                .matching(path)
-                .map(|glob| Refusal::Denied(FileAccess::Write, glob)),
+        if access == FileAccess::Read {
+            return None;
         }
+        if self.protect_build_folders
+            && let Some(name) = protected::build_folder(path)
+        {
+            return Some(Refusal::BuildFolder(name));
+        }
+        self.deny_write
+            .matching(path)
+            .map(|glob| Refusal::Denied(FileAccess::Write, glob))
     }
 }

@@ -32,6 +32,28 @@ const FILES_IN: &[(&str, &str)] = &[
 /// What follows `.env.` in files made to be shared, in lower case.
 const SHARED_ENV: &[&str] = &["example", "sample", "template", "dist"];
 
+/// Folders that tools fill with what they make or fetch, spelled exactly.
+const BUILD_FOLDERS: &[&str] = &[
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "bower_components",
+    "build",
+    "dist",
+    "node_modules",
+    "target",
+    "venv",
+];
+
+/// The build folder that `path` is or lies in.
+pub(super) fn build_folder(path: &WorkspacePath) -> Option<&'static str> {
+    path.components()
+        .find_map(|name| BUILD_FOLDERS.iter().copied().find(|folder| *folder == name))
+}
+
 /// What makes a path sensitive, `None` for ordinary ones. Case is ignored, as some disks ignore it.
 pub(super) fn sensitive(path: &WorkspacePath) -> Option<&'static str> {
     let mut above: Option<&str> = None;
@@ -95,6 +117,29 @@ fn ends_with(name: &str, ending: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn build_folders_are_told_from_folders_of_like_names() {
+        let path = |text| WorkspacePath::parse(text).unwrap();
+        for text in [
+            "target",
+            "a/target/debug/x",
+            "web/node_modules/x/y.js",
+            ".venv/bin",
+        ] {
+            assert!(build_folder(&path(text)).is_some(), "{text}");
+        }
+        for text in [
+            "src/target.rs",
+            "Target/x",
+            "targets",
+            "builder/x",
+            "build.rs",
+            ".",
+        ] {
+            assert_eq!(build_folder(&path(text)), None, "{text}");
+        }
+    }
 
     #[test]
     fn credentials_are_told_from_ordinary_files() {

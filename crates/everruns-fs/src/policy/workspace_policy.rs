@@ -26,6 +26,8 @@ fn preset(builder: WorkspacePolicyBuilder) -> WorkspacePolicy {
 ///   [`allow_sensitive`](WorkspacePolicyBuilder::allow_sensitive); `.env.example` and the like are ordinary files.
 /// * Other hidden files, such as `.gitignore` and `.github`, are ordinary files unless
 ///   [`allow_hidden(false)`](WorkspacePolicyBuilder::allow_hidden).
+/// * Folders that builds fill, such as `target` and `node_modules`, are ordinary folders unless
+///   [`protect_build_folders`](WorkspacePolicyBuilder::protect_build_folders).
 ///
 /// A policy only judges paths, on the files that file tools see. It confines no process.
 /// It is cheap to clone, and judging a path costs no I/O.

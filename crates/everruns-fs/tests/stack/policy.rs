@@ -151,6 +151,68 @@ fn c20_sensitive_and_hidden_files() {
     }
 }
 
+#[test]
+fn c20_build_folders_are_read_only_when_asked_for() {
+    let policy = build(
+        WorkspacePolicy::builder()
+            .allow_write("**")
+            .allow_write("target/**")
+            .protect_build_folders(true),
+    );
+    for text in [
+        "target",
+        "target/debug/app",
+        "web/node_modules/x/index.js",
+        "/roots/docs/build/a",
+    ] {
+        let path = path(text);
+        assert!(
+            policy.permits_read(&path) && !policy.permits_write(&path),
+            "{text}"
+        );
+        assert!(WorkspacePolicy::read_write().permits_write(&path), "{text}");
+        let rule = policy.explain(&path, FileAccess::Write).rule;
+        assert!(rule.contains("protect_build_folders"), "{rule}");
+    }
+    assert!(policy.permits_write(&path("src/target.rs")));
+    let composed = WorkspacePolicy::read_write().compose(&policy);
+    assert!(!composed.permits_write(&path("target/x")));
+}
+
+/// Every kind of refusal names what decided, so that a person can change it.
+#[test]
+fn c20_every_explanation_names_its_rule() {
+    let policy = build(
+        WorkspacePolicy::builder()
+            .allow_read("docs")
+            .allow_write("src")
+            .deny_read("src/secret")
+            .deny_write("src/*.lock")
+            .allow_hidden(false)
+            .protect_build_folders(true),
+    );
+    for (text, access, name) in [
+        (".git/config", FileAccess::Read, "Git's own folder"),
+        ("src/server.pem", FileAccess::Read, "allow_sensitive"),
+        ("src/.hidden", FileAccess::Read, "allow_hidden"),
+        (
+            "src/target/x",
+            FileAccess::Write,
+            "`target` is not written by hand (protect_build_folders)",
+        ),
+        ("src/secret/x", FileAccess::Write, "deny_read `src/secret`"),
+        ("src/a.lock", FileAccess::Write, "deny_write `src/*.lock`"),
+        ("docs/a", FileAccess::Write, "no allow_write rule matches"),
+        ("other", FileAccess::Read, "no allow_read rule matches"),
+        ("docs/a", FileAccess::Read, "allowed to read by `docs`"),
+        ("src/a", FileAccess::Write, "allowed to write by `src`"),
+    ] {
+        let decision = policy.explain(&path(text), access);
+        assert!(decision.rule.contains(name), "{text}: {}", decision.rule);
+        assert_eq!(decision.allowed, name.starts_with("allowed to"), "{text}");
+    }
+}
+
 /// Proves H04 for policies: one path has one answer, however it is spelled.
 #[test]
 fn h04_spellings_of_a_path_and_of_a_glob_are_one() {
@@ -252,7 +314,9 @@ pub(crate) fn any_glob() -> impl Strategy<Value = String> {
 }
 
 pub(crate) fn any_path() -> impl Strategy<Value = WorkspacePath> {
-    let part = prop::sample::select(vec!["a", "b", "ab", ".env", ".x", "x.pem", ".git", "c"]);
+    let part = prop::sample::select(vec![
+        "a", "b", "ab", ".env", ".x", "x.pem", ".git", "target",
+    ]);
     let prefix = prop::sample::select(vec!["", "/roots/r/", "/roots/s/"]);
     (prefix, prop::collection::vec(part, 0..4)).prop_map(|(prefix, parts)| {
         let text = prefix.to_owned() + &parts.join("/");
@@ -262,11 +326,12 @@ pub(crate) fn any_path() -> impl Strategy<Value = WorkspacePath> {
 
 pub(crate) fn any_policy() -> impl Strategy<Value = WorkspacePolicy> {
     let globs = || prop::collection::vec(any_glob(), 0..3);
-    (globs(), globs(), globs(), globs(), any::<[bool; 3]>()).prop_map(
-        |(reads, writes, no_reads, no_writes, [hidden, sensitive, recursive])| {
+    (globs(), globs(), globs(), globs(), any::<[bool; 4]>()).prop_map(
+        |(reads, writes, no_reads, no_writes, [hidden, sensitive, builds, recursive])| {
             let mut builder = WorkspacePolicy::builder()
                 .allow_hidden(hidden)
                 .allow_sensitive(sensitive)
+                .protect_build_folders(builds)
                 .allow_recursive_delete(recursive);
             for glob in reads {
                 builder = builder.allow_read(glob);
