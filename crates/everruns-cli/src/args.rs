@@ -13,15 +13,23 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     name = "everruns",
     version,
     propagate_version = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = "Begin with `everruns demo`; then, in a repository of yours:\n  \
+                  everruns run --model MODEL \"Fix the failing test.\""
 )]
 pub(crate) struct Cli {
     /// Where heads and sessions are kept [default: the user's state folder]
-    #[arg(long, global = true, env = "EVERRUNS_STATE", value_name = "DIR")]
+    #[arg(
+        long,
+        global = true,
+        env = "EVERRUNS_STATE",
+        value_name = "DIR",
+        display_order = 100
+    )]
     pub(crate) state: Option<PathBuf>,
 
     /// Print machine-readable JSON instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 101)]
     pub(crate) json: bool,
 
     #[command(subcommand)]
@@ -180,7 +188,7 @@ pub(crate) enum HeadCommand {
         #[arg(long)]
         stat: bool,
     },
-    /// Keep the present state under a ref, and list what is kept
+    /// Keep the present state under a ref, or list what is kept
     Checkpoint {
         #[command(flatten)]
         head: HeadRef,

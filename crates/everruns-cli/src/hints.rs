@@ -1,5 +1,7 @@
 //! What to do next, for each error that a person can do something about.
 
+use std::path::Path;
+
 use everruns::session::StoreError;
 use everruns::{ResumeError, SessionEnvironmentError, SessionError, WorkspaceError};
 
@@ -31,7 +33,7 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             quoted(name)
         ),
         WorkspaceError::HeadArchived { head } => {
-            format!("everything is kept; `everruns head reopen {head}` makes it usable again")
+            format!("`everruns head reopen {head}` makes it usable again")
         }
         WorkspaceError::HeadDestroyed { kept: Some(kept), .. } => {
             format!("`git switch --create my-branch {kept}` in the repository brings its work back")
@@ -52,9 +54,6 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             "`everruns head list` shows the heads of a repository".to_owned()
         }
         WorkspaceError::HeadBusy { .. } => "wait until it ends, and try again".to_owned(),
-        WorkspaceError::InvalidState { .. } => {
-            "choose another folder with `--state DIR` or EVERRUNS_STATE".to_owned()
-        }
         WorkspaceError::NoSpace { .. } => "free some space, and try again".to_owned(),
         _ => return None,
     })
@@ -73,20 +72,26 @@ impl From<StoreError> for Failure {
 fn store_hint(error: &StoreError) -> Option<String> {
     Some(match error {
         StoreError::NewerSchema { .. } => {
-            "nothing was changed; use the newer `everruns`, or another state folder with `--state DIR`".to_owned()
+            "nothing was changed; use the newer `everruns`".to_owned()
         }
         StoreError::CorruptDatabase { .. } => {
-            "the heads and their branches are in your repositories, untouched; move the file away or restore a copy \
-             of it, or choose another state folder with `--state DIR`"
+            "the heads and their branches are in your repositories, untouched; restore a copy of the file, or move it \
+             away with those beside it whose names begin alike"
                 .to_owned()
         }
-        StoreError::ReadOnly { .. } => {
-            "make the state folder writable, or choose another with `--state DIR` or EVERRUNS_STATE".to_owned()
-        }
+        StoreError::ReadOnly { .. } => "make the state folder writable".to_owned(),
         StoreError::Busy { .. } | StoreError::Unavailable { .. } => "try again in a moment".to_owned(),
         StoreError::NotFound { .. } => "`everruns session list` shows what there is".to_owned(),
         _ => return None,
     })
+}
+
+/// An error of opening the state folder, which is what the user can choose another of.
+pub(crate) fn of_state(failure: Failure, folder: &Path) -> Failure {
+    failure.hint(format!(
+        "the state folder is {}; another is chosen with `--state DIR` or EVERRUNS_STATE",
+        folder.display()
+    ))
 }
 
 impl From<SessionError> for Failure {
@@ -113,9 +118,10 @@ impl From<ResumeError> for Failure {
         match error {
             ResumeError::Store(error) => error.into(),
             ResumeError::Session(error) => error.into(),
-            ResumeError::HeadUnavailable { source, .. } => {
-                let failure =
-                    failure.hint("the conversation is kept: `everruns session show` prints it");
+            ResumeError::HeadUnavailable { session, source } => {
+                let failure = failure.hint(format!(
+                    "the conversation is kept: `everruns session show {session}` prints it"
+                ));
                 match workspace_hint(&source) {
                     Some(hint) => failure.hint(hint),
                     None => failure,

@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod provider;
 mod repository;
+mod sessions;
 mod state;
 mod table;
 mod times;

@@ -61,10 +61,12 @@ fn draws(c: char) -> bool {
 fn escaped(text: &str, draws: impl Fn(char) -> bool) -> String {
     text.chars()
         .flat_map(|c| {
-            let escaped: Vec<char> = if draws(c) {
-                c.escape_unicode().collect()
-            } else {
+            let escaped: Vec<char> = if !draws(c) {
                 vec![c]
+            } else if matches!(c, '\n' | '\r' | '\t') {
+                c.escape_debug().collect()
+            } else {
+                c.escape_unicode().collect()
             };
             escaped
         })
@@ -97,10 +99,7 @@ mod tests {
 
     #[test]
     fn h41_names_cannot_draw_on_the_terminal() {
-        assert_eq!(
-            shown("a\u{1b}[31m\n\u{202e}b"),
-            "a\\u{1b}[31m\\u{a}\\u{202e}b"
-        );
+        assert_eq!(shown("a\u{1b}[31m\n\u{202e}b"), "a\\u{1b}[31m\\n\\u{202e}b");
         assert_eq!(shown_lines("a\tb\n\u{7}"), "a\tb\n\\u{7}");
     }
 }

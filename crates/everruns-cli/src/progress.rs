@@ -179,16 +179,24 @@ fn outcome_text(outcome: ToolOutcome) -> &'static str {
     }
 }
 
-/// The arguments of a tool call, each cut to what a line can hold.
+/// The arguments of a tool call, paths first, each cut to what a line can hold.
 pub(crate) fn arguments(value: &Value) -> String {
     let Value::Object(map) = value else {
         return shortened(&value.to_string());
     };
-    map.iter()
+    let mut texts: Vec<(&String, String)> = map
+        .iter()
         .map(|(key, value)| match value {
-            Value::String(text) => format!("{}={}", shown(key), shortened(text)),
-            other => format!("{}={}", shown(key), shortened(&other.to_string())),
+            Value::String(text) => (key, text.clone()),
+            other => (key, other.to_string()),
         })
+        .collect();
+    // Where something goes says more than what goes there.
+    let is_place = |key: &str| matches!(key, "path" | "from" | "to" | "pattern");
+    texts.sort_by_key(|(key, text)| (!is_place(key), text.len()));
+    texts
+        .iter()
+        .map(|(key, text)| format!("{}={}", shown(key), shortened(text)))
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -213,7 +221,8 @@ mod tests {
     #[test]
     fn arguments_fit_on_a_line_and_cannot_draw() {
         assert_eq!(arguments(&json!({"path": "a\u{1b}b"})), "path=a\\u{1b}b");
-        let long = arguments(&json!({"content": "x".repeat(100)}));
+        let long = arguments(&json!({"content": "x".repeat(100), "path": "a"}));
+        assert!(long.starts_with("path=a content=x"), "{long}");
         assert!(long.ends_with("… (+40)"), "{long}");
     }
 }

@@ -18,9 +18,10 @@ pub(crate) struct Chosen {
 }
 
 /// Chooses by the arguments, then by what a session used before, then by the keys in the environment.
-pub(crate) fn choose(args: ModelArgs, before: Option<(&str, &str)>) -> Result<Chosen, Failure> {
+pub(crate) fn choose(args: &ModelArgs, before: Option<(&str, &str)>) -> Result<Chosen, Failure> {
     let model = args
         .model
+        .clone()
         .or_else(|| before.map(|(_, model)| model.to_owned()));
     let choice = args
         .provider
@@ -33,10 +34,10 @@ pub(crate) fn choose(args: ModelArgs, before: Option<(&str, &str)>) -> Result<Ch
     };
     let provider: Arc<dyn ModelProvider> = match choice {
         ProviderChoice::Openai => {
-            Arc::new(OpenAI::from_env().map_err(|error| Failure::of(&error).hint(KEYS))?)
+            Arc::new(OpenAI::from_env().map_err(|error| Failure::of(&error))?)
         }
         ProviderChoice::Anthropic => {
-            Arc::new(Anthropic::from_env().map_err(|error| Failure::of(&error).hint(KEYS))?)
+            Arc::new(Anthropic::from_env().map_err(|error| Failure::of(&error))?)
         }
     };
     Ok(Chosen { provider, model })

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use everruns::{
-    LocalGitWorkspace, Workspace, WorkspaceBackend, WorkspaceHead, WorkspaceHeadDescriptor,
-    WorkspaceHeadState,
+    LocalGitWorkspace, Workspace, WorkspaceBackend, WorkspaceError, WorkspaceHead,
+    WorkspaceHeadDescriptor, WorkspaceHeadState,
 };
 
 use crate::args::HeadRef;
 use crate::failure::Failure;
+use crate::hints::of_state;
 use crate::output::shown;
 use crate::state::StateFolder;
 
@@ -21,7 +22,8 @@ pub(crate) async fn backend(state: &StateFolder) -> Result<Arc<dyn WorkspaceBack
     let folder = state.git();
     let opened = tokio::task::spawn_blocking(move || LocalGitWorkspace::new(folder)).await;
     match opened {
-        Ok(backend) => Ok(Arc::new(backend?)),
+        Ok(Ok(backend)) => Ok(Arc::new(backend)),
+        Ok(Err(error)) => Err(of_state(error.into(), state.path())),
         Err(error) => Err(Failure::of(&error)),
     }
 }
@@ -32,7 +34,11 @@ pub(crate) async fn open(state: &StateFolder, repo: &Path) -> Result<Workspace, 
         return Err(Failure::new(format!("{} is not Unicode", repo.display()))
             .hint("reach the repository through another path, such as a link with a plain name"));
     };
-    Ok(Workspace::open(backend(state).await?, locator).await?)
+    let opened = Workspace::open(backend(state).await?, locator).await;
+    opened.map_err(|error| match error {
+        WorkspaceError::InvalidState { .. } => of_state(error.into(), state.path()),
+        other => other.into(),
+    })
 }
 
 /// The head that the user means: by name, by id, or by the beginning of its id.

@@ -1,16 +1,16 @@
 //! Columns that people can read.
 
-/// The widest a column may be, in characters, unless it is the last one.
-const WIDEST: usize = 40;
+/// A column that may be as wide as it needs to be.
+pub(crate) const WHOLE: usize = usize::MAX;
 
-/// Rows under a heading, each column as wide as it needs to be. What is longer than a column may be is cut.
-pub(crate) fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
-    let mut lines = vec![heading.map(str::to_owned)];
+/// Rows under a heading, each column as wide as it needs to be, but at most as its heading says, in characters. What
+/// is longer is cut.
+pub(crate) fn table<const N: usize>(heading: [(&str, usize); N], rows: &[[String; N]]) -> String {
+    let mut lines = vec![heading.map(|(name, _)| name.to_owned())];
     lines.extend(rows.iter().map(|row| {
         let mut cells = row.clone();
-        let columns = cells.len().saturating_sub(1);
-        for cell in cells.iter_mut().take(columns) {
-            *cell = cut(cell, WIDEST);
+        for (cell, (_, widest)) in cells.iter_mut().zip(heading) {
+            *cell = cut(cell, widest);
         }
         cells
     }));
@@ -51,7 +51,7 @@ mod tests {
             ["a".to_owned(), "b".to_owned(), long.clone()],
             [long.clone(), String::new(), String::new()],
         ];
-        let text = table(["ONE", "TWO", "THREE"], &rows);
+        let text = table([("ONE", 40), ("TWO", WHOLE), ("THREE", WHOLE)], &rows);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("ONE{}  TWO  THREE", " ".repeat(37)));
         assert_eq!(lines[1], format!("a{}  b    {long}", " ".repeat(39)));

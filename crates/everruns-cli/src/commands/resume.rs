@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use everruns::Engine;
-
 use super::session::find;
 use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::ResumeArgs;
 use crate::failure::Failure;
 use crate::output::{Output, note, shown};
+use crate::sessions::Sessions;
 use crate::state::StateFolder;
 use crate::{provider, repository};
 
@@ -21,10 +20,21 @@ pub(crate) async fn run(
     output: Output,
     args: ResumeArgs,
 ) -> Result<(), Failure> {
-    let engine = Engine::local(state.path()).await?;
-    let record = find(&engine, &args.session).await?;
+    let sessions = Sessions::open(state).await?;
+    let done = go_on(state, &sessions, output, &args).await;
+    sessions.close().await;
+    done
+}
+
+async fn go_on(
+    state: &StateFolder,
+    engine: &Sessions,
+    output: Output,
+    args: &ResumeArgs,
+) -> Result<(), Failure> {
+    let record = find(engine, &args.session).await?;
     let before = (record.agent.provider.as_str(), record.agent.model.as_str());
-    let chosen = provider::choose(args.model, Some(before))?;
+    let chosen = provider::choose(&args.model, Some(before))?;
     let backend = repository::backend(state).await?;
     let agent = worker(chosen, Arc::clone(&backend))?;
     engine.attach(record.id.clone(), agent);

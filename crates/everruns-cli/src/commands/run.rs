@@ -1,12 +1,13 @@
 //! `everruns run`
 
-use everruns::{Engine, Workspace, WorkspaceError, WorkspaceHeadState};
+use everruns::{Agent, Workspace, WorkspaceError, WorkspaceHeadState};
 
 use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::output::{Output, note, shown};
+use crate::sessions::Sessions;
 use crate::state::StateFolder;
 use crate::{provider, repository};
 
@@ -15,13 +16,26 @@ pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> R
         return Err(Failure::new("the task is empty, so nothing was started")
             .hint("say what is to be done: `everruns run \"Fix the failing test.\"`"));
     }
-    let chosen = provider::choose(args.model, None)?;
+    let chosen = provider::choose(&args.model, None)?;
     let workspace = repository::open(state, &args.repo).await?;
     let agent = worker(chosen, std::sync::Arc::clone(workspace.backend()))?;
-    let engine = Engine::local(state.path()).await?;
+    let sessions = Sessions::open(state).await?;
+    let done = start(state, &sessions, output, args, &workspace, agent).await;
+    sessions.close().await;
+    done
+}
+
+async fn start(
+    state: &StateFolder,
+    sessions: &Sessions,
+    output: Output,
+    args: RunArgs,
+    workspace: &Workspace,
+    agent: Agent,
+) -> Result<(), Failure> {
     let name = match args.head {
         Some(name) => name,
-        None => free_name(&workspace, &args.task).await?,
+        None => free_name(workspace, &args.task).await?,
     };
     let mut builder = workspace.head(name);
     if let Some(revision) = args.from {
@@ -33,7 +47,11 @@ pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> R
         }
         other => other.into(),
     })?;
-    let session = engine.create(agent).workspace(head.clone()).start().await?;
+    let session = sessions
+        .create(agent)
+        .workspace(head.clone())
+        .start()
+        .await?;
     session.set_title(&title(&args.task)).await?;
     if !output.json {
         note(&format!("session {}", session.session_id()));

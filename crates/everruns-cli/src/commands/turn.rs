@@ -79,7 +79,9 @@ pub(crate) async fn take(output: Output, place: &Place<'_>, message: &str) -> Re
         if diff.changed {
             line(&format!("see it      {}", place.see()))?;
         }
-        line(&format!("go on       {} \"…\"", place.go_on()))?;
+        if turn.success {
+            line(&format!("go on       {} \"…\"", place.go_on()))?;
+        }
     }
     outcome(&turn).map_err(|failure| place.kept(failure))
 }

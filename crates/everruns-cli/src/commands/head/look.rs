@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::{Output, shown};
 use crate::repository::{open, open_head};
 use crate::state::StateFolder;
-use crate::table::table;
+use crate::table::{WHOLE, table};
 use crate::times;
 
 pub(super) async fn list(
@@ -34,7 +34,7 @@ pub(super) async fn list(
                 );
             }
             let rows: Vec<_> = heads.iter().map(row).collect();
-            table(["NAME", "STATE", "ID", "BRANCH"], &rows)
+            table([("NAME", 40), ("STATE", WHOLE), ("ID", WHOLE)], &rows)
         },
     )
 }
@@ -84,13 +84,21 @@ pub(super) async fn checkpoints(
             .map(|checkpoint| {
                 [
                     checkpoint.number.to_string(),
-                    times::shown(checkpoint.created_at),
-                    shown(checkpoint.label.as_deref().unwrap_or("-")),
                     short(&checkpoint.revision),
+                    times::shown(checkpoint.created_at),
+                    shown(checkpoint.label.as_deref().unwrap_or_default()),
                 ]
             })
             .collect();
-        let mut text = table(["NUMBER", "MADE", "LABEL", "REVISION"], &rows);
+        let mut text = table(
+            [
+                ("NUMBER", WHOLE),
+                ("REVISION", WHOLE),
+                ("MADE", WHOLE),
+                ("LABEL", WHOLE),
+            ],
+            &rows,
+        );
         let first = kept.first().and_then(|first| first.location.as_deref());
         if let Some((refs, _)) = first.and_then(|first| first.rsplit_once('/')) {
             let _ = writeln!(text, "each is kept under {}/NUMBER", shown(refs));

@@ -53,7 +53,7 @@ pub(super) fn short(revision: &str) -> String {
 }
 
 /// A head as a row of a list.
-pub(super) fn row(head: &WorkspaceHeadDescriptor) -> [String; 4] {
+pub(super) fn row(head: &WorkspaceHeadDescriptor) -> [String; 3] {
     let state = match head.state {
         WorkspaceHeadState::Ready => "ready",
         WorkspaceHeadState::Archived => "archived",
@@ -64,12 +64,7 @@ pub(super) fn row(head: &WorkspaceHeadDescriptor) -> [String; 4] {
         WorkspaceHeadAccess::Shared => format!("{state}, shared"),
         WorkspaceHeadAccess::Isolated => state.to_owned(),
     };
-    [
-        shown(head.name.as_str()),
-        state,
-        head.id.to_string(),
-        shown(head.branch.as_deref().unwrap_or("-")),
-    ]
+    [shown(head.name.as_str()), state, head.id.to_string()]
 }
 
 /// A head's state, in the letters of `git status --short`.

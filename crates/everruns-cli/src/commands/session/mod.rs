@@ -10,8 +10,9 @@ use serde_json::json;
 use crate::args::SessionCommand;
 use crate::failure::Failure;
 use crate::output::{Output, shown};
+use crate::sessions::Sessions;
 use crate::state::StateFolder;
-use crate::table::table;
+use crate::table::{WHOLE, table};
 use names::HeadNames;
 
 /// How many events are read at a time.
@@ -22,11 +23,13 @@ pub(crate) async fn run(
     output: Output,
     command: SessionCommand,
 ) -> Result<(), Failure> {
-    let engine = Engine::local(state.path()).await?;
-    match command {
-        SessionCommand::List { limit } => list(state, &engine, output, limit).await,
-        SessionCommand::Show { session } => show(state, &engine, output, &session).await,
-    }
+    let sessions = Sessions::open(state).await?;
+    let shown = match command {
+        SessionCommand::List { limit } => list(state, &sessions, output, limit).await,
+        SessionCommand::Show { session } => show(state, &sessions, output, &session).await,
+    };
+    sessions.close().await;
+    shown
 }
 
 async fn list(
@@ -54,7 +57,15 @@ async fn list(
             .iter()
             .map(|record| text::row(record, &names))
             .collect();
-        let mut text = table(["SESSION", "CHANGED", "HEAD", "TITLE"], &rows);
+        let mut text = table(
+            [
+                ("SESSION", WHOLE),
+                ("CHANGED", WHOLE),
+                ("HEAD", 25),
+                ("TITLE", WHOLE),
+            ],
+            &rows,
+        );
         if page.next.is_some() {
             text.push_str("there are more; show them with `--limit N`\n");
         }

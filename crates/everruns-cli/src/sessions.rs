@@ -1,0 +1,38 @@
+//! The sessions in the state folder.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use everruns::{Engine, SqliteSessionStore};
+
+use crate::failure::Failure;
+use crate::hints::of_state;
+use crate::state::StateFolder;
+
+/// An engine on the state folder's database, as [`Engine::local`] has it, which can be closed.
+pub(crate) struct Sessions {
+    engine: Engine,
+    store: SqliteSessionStore,
+}
+
+impl Sessions {
+    pub(crate) async fn open(state: &StateFolder) -> Result<Self, Failure> {
+        let opened = SqliteSessionStore::open(state.path().join("sessions.db")).await;
+        let store = opened.map_err(|error| of_state(error.into(), state.path()))?;
+        let engine = Engine::builder().store(Arc::new(store.clone())).build();
+        Ok(Self { engine, store })
+    }
+
+    /// Leaves everything in one file: nothing beside it has to be copied with it.
+    pub(crate) async fn close(self) {
+        self.store.close().await;
+    }
+}
+
+impl Deref for Sessions {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}

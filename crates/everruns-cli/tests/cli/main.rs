@@ -1,0 +1,15 @@
+//! The `everruns` command as its users meet it: the real program in real repositories, with a real server to ask.
+
+mod demo;
+mod failing_models;
+mod head_names;
+mod heads;
+mod help;
+mod hostile;
+mod interrupted;
+mod output;
+mod repositories;
+mod run;
+mod sessions;
+mod states;
+mod support;

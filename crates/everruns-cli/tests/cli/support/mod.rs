@@ -1,0 +1,9 @@
+//! The real program, real repositories and a real server.
+
+mod place;
+mod redact;
+mod server;
+
+pub(crate) use place::{Place, Ran, text, until};
+pub(crate) use redact::redacted;
+pub(crate) use server::Server;
