@@ -163,10 +163,10 @@ fn build(
     hit("git.create.after-record")?;
     let opened = context.opener.open(&worktree.record)?;
     let state = new.start.state(&opened)?;
-    let mut files = populate(&opened, state.files)?;
+    let files = populate(&opened, state.files)?;
     hit("git.create.after-checkout")?;
     if state.index == state.files && state.manifest.is_empty() {
-        index::write_as_is(&mut files)?;
+        index::write_as_is(&opened, &files, state.files)?;
     } else {
         index::write(&opened, &state, &fresh(&files))?;
     }

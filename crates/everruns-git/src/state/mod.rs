@@ -3,6 +3,7 @@
 mod claim;
 pub(crate) mod durable;
 mod head_record;
+mod holder;
 mod intent;
 mod layout;
 mod lock;
@@ -13,6 +14,7 @@ mod workspace_record;
 
 pub(crate) use claim::Claim;
 pub(crate) use head_record::{HeadRecord, HeadState, Origin};
+pub(crate) use holder::Holder;
 pub(crate) use intent::{Intent, Operation};
 pub(crate) use layout::Layout;
 pub(crate) use lock::Lock;

@@ -239,3 +239,60 @@ async fn c13_archive_blocks_reopening_and_nothing_else() {
     let again = workspace.reopen(&head.binding()).await.unwrap();
     assert_eq!(read(&scene.folder(&again).join("work.txt")), "work\n");
 }
+
+/// The index says which trees its entries make, as Git writes it, so that neither has to read trees to compare.
+#[tokio::test]
+async fn the_index_of_a_head_knows_its_trees() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let index = folder_of_record(&folder).join("index");
+    let ours = std::fs::read(&index).unwrap();
+    let tree = git(&folder, &["rev-parse", "HEAD^{tree}"]);
+    let marked = |bytes: &[u8]| bytes.windows(4).any(|four| four == b"TREE");
+    assert!(marked(&ours));
+    // Git makes a tree of a fully cached index without looking at its entries, and checks what it reads.
+    assert_eq!(git(&folder, &["write-tree"]), tree);
+    git(&folder, &["fsck", "--strict", "--cache"]);
+    write(&folder.join("src/deep/er/file.txt"), "staged\n");
+    git(&folder, &["add", "."]);
+    assert_eq!(porcelain(&folder), ["M  src/deep/er/file.txt"]);
+    let status = head.status().await.unwrap();
+    assert_eq!(crate::fixture::told(&status), porcelain(&folder));
+    git(&folder, &["commit", "-qm", "staged"]);
+    git(&folder, &["fsck", "--strict"]);
+}
+
+/// An index lock that a dead process of ours left is not in the way; anybody else's is.
+#[tokio::test]
+async fn an_index_lock_is_replaced_only_if_its_holder_is_proved_dead() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let first = head.checkpoint().await.unwrap();
+    let lock = folder_of_record(&folder).join("index.lock");
+    let boot = read(std::path::Path::new("/proc/sys/kernel/random/boot_id"));
+    let dead = "everruns holder 1\npid 1\nstart 1\nboot another\nnamespace -\n";
+    let alive = format!(
+        "everruns holder 1\npid 1\nstart 1\nboot {}\nnamespace elsewhere\n",
+        boot.trim()
+    );
+    for (text, in_the_way) in [("", true), (alive.as_str(), true), (dead, false)] {
+        write(&folder.join("README.md"), "changed\n");
+        write(&lock, text);
+        let outcome = head.restore(&first).await;
+        assert_eq!(outcome.is_err(), in_the_way, "{text:?}");
+        assert_eq!(lock.exists(), in_the_way);
+        drop(std::fs::remove_file(&lock));
+        if in_the_way {
+            // The restore is finished at the next open.
+            scene.reopened();
+        }
+        assert!(porcelain(&folder).is_empty(), "{text:?}");
+    }
+}
+
+/// The record of the worktree at `folder` in its repository.
+fn folder_of_record(folder: &std::path::Path) -> std::path::PathBuf {
+    git(folder, &["rev-parse", "--absolute-git-dir"]).into()
+}

@@ -6,6 +6,7 @@ use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
 use gix::objs::tree::EntryKind;
 
+use super::write::replace;
 use crate::checkpoint::Captured;
 use crate::error::{GitStep as _, Result};
 
@@ -48,8 +49,9 @@ pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -
         }
     }
     add_what_trees_cannot_say(&mut file, state, worktree.object_hash());
-    file.write(gix::index::write::Options::default())
-        .git("write the index")
+    let manifest = &state.manifest;
+    let is_the_tree = manifest.stages.is_empty() && manifest.announced.is_empty();
+    replace(worktree, &file, is_the_tree.then_some(state.index))
 }
 
 fn add_what_trees_cannot_say(
@@ -88,11 +90,13 @@ fn add_what_trees_cannot_say(
     index.sort_entries();
 }
 
-/// Writes `index`, which describes exactly what was checked out.
-pub(crate) fn write_as_is(index: &mut gix::index::File) -> Result<()> {
-    index
-        .write(gix::index::write::Options::default())
-        .git("write the index")
+/// Writes `index`, which describes exactly what was checked out of `tree`.
+pub(crate) fn write_as_is(
+    worktree: &gix::Repository,
+    index: &gix::index::State,
+    tree: gix::ObjectId,
+) -> Result<()> {
+    replace(worktree, index, Some(tree))
 }
 
 /// The mode in an index for a kind of tree entry.

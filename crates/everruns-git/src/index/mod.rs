@@ -1,0 +1,8 @@
+//! The index of a head: made from a checkpoint or a checkout, and written in one step.
+
+mod cached_trees;
+mod lock;
+mod state;
+mod write;
+
+pub(crate) use state::{Seen, mode_of, seen_by, write, write_as_is};

@@ -1,0 +1,42 @@
+//! Writing an index so that readers see the old or the new one.
+
+use std::fs;
+
+use gix::ObjectId;
+
+use super::cached_trees;
+use super::lock::{IndexLock, write_afresh};
+use crate::error::{GitStep as _, IoStep as _, Result};
+
+/// The name beside the index under which the new one is made. Only who holds the index's lock uses it.
+const TEMPORARY: &str = "index.everruns";
+
+/// Replaces the index of `worktree` by `index`; `tree` says so if it holds exactly that tree.
+pub(super) fn replace(
+    worktree: &gix::Repository,
+    index: &gix::index::State,
+    tree: Option<ObjectId>,
+) -> Result<()> {
+    let step = "write the index";
+    let mut bytes = Vec::with_capacity(index.entries().len() * 100);
+    let options = gix::index::write::Options {
+        extensions: gix::index::write::Extensions::None,
+        skip_hash: false,
+    };
+    index.write_to(&mut bytes, options).git(step)?;
+    if let Some(tree) = tree
+        && let Some(extension) = cached_trees::extension(worktree, tree)?
+    {
+        bytes.extend_from_slice(&extension);
+    }
+    let mut hasher = gix::hash::hasher(worktree.object_hash());
+    hasher.update(&bytes);
+    bytes.extend_from_slice(hasher.try_finalize().git(step)?.as_bytes());
+
+    let path = worktree.index_path();
+    let lock = IndexLock::take(&path)?;
+    let temporary = path.with_file_name(TEMPORARY);
+    write_afresh(&temporary, &bytes)?;
+    fs::rename(&temporary, &path).step(step, &path)?;
+    lock.release()
+}
