@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::{
-    UncapturedEntry, WorkspaceCheckpoint, WorkspaceDescriptor, WorkspaceError, WorkspaceHeadAccess,
-    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadState,
+    RestorePlan, RestoreStep, UncapturedEntry, WorkspaceCheckpoint, WorkspaceDescriptor,
+    WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
+    WorkspaceHeadState,
 };
 use gix::bstr::ByteSlice as _;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{GitError, Result};
+use crate::head::Planned;
 use crate::names::path_text;
 use crate::state::{HeadRecord, HeadState, WorkspaceRecord};
 
@@ -112,6 +114,19 @@ pub(crate) fn checkpoint(checkpoint: &Checkpoint) -> Result<WorkspaceCheckpoint>
         changed_paths: checkpoint.changed,
         uncaptured: uncaptured.collect(),
     })
+}
+
+/// The plan of a restore.
+pub(crate) fn plan(planned: &Planned) -> RestorePlan {
+    let steps = planned.steps.iter().map(|step| RestoreStep {
+        path: path_text(step.path.as_bstr()),
+        removes: step.becomes.is_none(),
+    });
+    RestorePlan {
+        steps: steps.collect(),
+        blocked: planned.blocked.clone(),
+        branch_to: planned.branch_to.map(|id| id.to_string()),
+    }
 }
 
 /// Tells an error of an operation on the workspace `workspace` and, where it concerns one, the head `head`.

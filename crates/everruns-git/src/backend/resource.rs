@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, RestoreReceipt,
-    WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadDescriptor,
-    WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
+    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, PruneReceipt,
+    RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
+    WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
+    WorkspaceHeadStatus,
 };
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
@@ -182,6 +183,37 @@ impl WorkspaceHeadResource for GitHead {
                     .map(|path| path_text(path.as_bstr()))
                     .collect(),
             })
+        })
+        .await
+    }
+
+    async fn prune_checkpoints(
+        &self,
+        keep: usize,
+    ) -> std::result::Result<PruneReceipt, WorkspaceError> {
+        self.run("prune the checkpoints", move |handle| {
+            let pruned = head::prune(handle, keep)?;
+            Ok(PruneReceipt {
+                removed: pruned
+                    .removed
+                    .iter()
+                    .map(convert::checkpoint)
+                    .collect::<Result<_>>()?,
+                kept: pruned.kept,
+            })
+        })
+        .await
+    }
+
+    async fn plan_restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> std::result::Result<RestorePlan, WorkspaceError> {
+        let wanted = checkpoint.clone();
+        self.run("plan the restore", move |handle| {
+            let target = find(handle, &wanted)?;
+            let planned = head::plan_restore(handle, &target)?;
+            Ok(convert::plan(&planned))
         })
         .await
     }

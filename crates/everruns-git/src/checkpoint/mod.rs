@@ -7,10 +7,12 @@
 mod capture;
 mod commit;
 mod manifest;
+mod prune;
 mod reference;
 mod store;
 
 pub(crate) use capture::{Captured, capture};
 pub(crate) use manifest::Manifest;
+pub(crate) use prune::{Pruned, prune};
 pub(crate) use reference::{Checkpoint, find, list};
 pub(crate) use store::{flush_objects, flush_reference, take, take_captured};

@@ -6,6 +6,7 @@ mod create;
 mod destroy;
 mod handle;
 mod plan;
+mod prune;
 mod recover;
 mod restore;
 
@@ -14,5 +15,6 @@ pub(crate) use busy::InUse;
 pub(crate) use create::{NewHead, Start, create};
 pub(crate) use destroy::destroy;
 pub(crate) use handle::{Handle, destroyed};
+pub(crate) use prune::prune;
 pub(crate) use recover::recover;
-pub(crate) use restore::restore;
+pub(crate) use restore::{Planned, plan_restore, restore};

@@ -14,11 +14,11 @@ use crate::names::path_text;
 
 /// One path to be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The path.
-    pub(super) path: BString,
+    pub(crate) path: BString,
     /// What it becomes; `None` if it goes.
-    pub(super) becomes: Option<(EntryKind, ObjectId)>,
+    pub(crate) becomes: Option<(EntryKind, ObjectId)>,
     /// Whether something is there now that the present state knows.
     existed: bool,
 }

@@ -56,6 +56,38 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
     })
 }
 
+/// What a restore would do.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// The paths that would change.
+    pub(crate) steps: Vec<Step>,
+    /// The paths that are in the way.
+    pub(crate) blocked: Vec<String>,
+    /// Where the branch would move to, if it would.
+    pub(crate) branch_to: Option<ObjectId>,
+}
+
+/// Finds out what a restore to the state of `target` would do, and stores nothing.
+pub(crate) fn plan_restore(handle: &Handle, target: &Checkpoint) -> Result<Planned> {
+    let worktree = handle.open()?.with_object_memory();
+    let before = checkpoint::capture(&worktree)?;
+    let moves = before.head != target.state.head;
+    if moves {
+        handle.expect_own_branch(&worktree)?;
+    }
+    let steps = plan(&worktree, before.files, target.state.files)?;
+    let blocked = match check_way(&files_of(handle)?, &steps) {
+        Ok(()) => Vec::new(),
+        Err(GitError::InTheWay { paths }) => paths,
+        Err(failure) => return Err(failure),
+    };
+    Ok(Planned {
+        steps,
+        blocked,
+        branch_to: moves.then_some(target.state.head),
+    })
+}
+
 /// Finishes the restore to the commit `checkpoint` after a crash. The caller holds the head's lock.
 pub(super) fn finish_restore(handle: &Handle, checkpoint: &str) -> Result<()> {
     let worktree = handle.open()?;

@@ -57,6 +57,21 @@ impl<'repo> Refs<'repo> {
         self.edit(name, change)
     }
 
+    /// Deletes references, each if it is where it is said to be; all of them or none.
+    pub(crate) fn delete_all(
+        &self,
+        references: impl IntoIterator<Item = (String, ObjectId)>,
+    ) -> Result<()> {
+        let edits = references.into_iter().map(|(name, expected)| {
+            let change = Change::Delete {
+                expected: PreviousValue::MustExistAndMatch(Target::Object(expected)),
+                log: RefLog::AndReference,
+            };
+            Self::edit_of(&name, change)
+        });
+        self.apply(edits.collect::<Result<Vec<_>>>()?)
+    }
+
     /// The commit at `name`, if there is such a reference.
     pub(crate) fn target(&self, name: &str) -> Result<Option<ObjectId>> {
         let found = self
@@ -86,23 +101,28 @@ impl<'repo> Refs<'repo> {
     }
 
     fn edit(&self, name: &str, change: Change) -> Result<()> {
+        self.apply(vec![Self::edit_of(name, change)?])
+    }
+
+    fn edit_of(name: &str, change: Change) -> Result<RefEdit> {
         let name = FullName::try_from(name)
             .map_err(gix::Error::from_error)
             .git("use a reference name")?;
+        Ok(RefEdit {
+            change,
+            name,
+            deref: false,
+        })
+    }
+
+    fn apply(&self, edits: Vec<RefEdit>) -> Result<()> {
         let signature = gix::actor::SignatureRef {
             name: SIGNATURE_NAME.into(),
             email: SIGNATURE_EMAIL.into(),
             time: &self.time,
         };
         self.repository
-            .edit_references_as(
-                [RefEdit {
-                    change,
-                    name,
-                    deref: false,
-                }],
-                Some(signature),
-            )
+            .edit_references_as(edits, Some(signature))
             .git("move a reference")
             .map(drop)
     }

@@ -208,3 +208,50 @@ async fn h44_a_huge_file_is_told_and_not_read() {
     assert!(head.destroy().await.is_err());
     assert!(path.exists());
 }
+
+/// Retention is explicit, and leaves what a fork or a receipt still needs.
+#[tokio::test]
+async fn pruning_keeps_the_latest_and_what_is_needed() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let mut taken = Vec::new();
+    for number in 1..=6 {
+        write(&folder.join("README.md"), &format!("{number}\n"));
+        write(&folder.join(format!("new-{number}")), "new\n");
+        taken.push(
+            head.checkpoint_labelled(&format!("step {number}"))
+                .await
+                .unwrap(),
+        );
+        if number == 2 {
+            head.fork("fork").await.unwrap();
+        }
+    }
+    assert_eq!(
+        taken
+            .iter()
+            .map(|kept| kept.changed_paths)
+            .collect::<Vec<_>>(),
+        (2..=7).map(Some).collect::<Vec<_>>()
+    );
+    let receipt = head.prune_checkpoints(2).await.unwrap();
+    let numbers = |kept: &[everruns_core::workspace::WorkspaceCheckpoint]| {
+        kept.iter().map(|kept| kept.number).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&receipt.removed), [1, 3, 4]);
+    assert_eq!(receipt.removed[0], taken[0]);
+    let left = head.checkpoints().await.unwrap();
+    assert_eq!((numbers(&left), receipt.kept), (vec![2, 5, 6], 3));
+    assert!(head.restore(&taken[2]).await.is_err());
+    head.restore(&taken[1]).await.unwrap();
+    write(&folder.join("README.md"), "last\n");
+    let destroyed = head.destroy().await.unwrap();
+    let kept = destroyed.checkpoint.clone().unwrap();
+    head.prune_checkpoints(0).await.unwrap();
+    assert_eq!(
+        numbers(&head.checkpoints().await.unwrap()),
+        [2, kept.number]
+    );
+    assert_eq!(head.destroy().await.unwrap(), destroyed);
+}

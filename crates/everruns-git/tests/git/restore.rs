@@ -139,3 +139,51 @@ async fn restore_takes_checkpoints_of_the_same_workspace_only() {
         Err(WorkspaceError::CheckpointNotFound { .. })
     ));
 }
+
+/// A plan says what a restore does, and does nothing.
+#[tokio::test]
+async fn a_planned_restore_is_what_a_restore_does() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("store/a.txt"), "captured\n");
+    let first = head.checkpoint().await.unwrap();
+    std::fs::remove_dir_all(folder.join("store")).unwrap();
+    git(&folder, &["commit", "--allow-empty", "-qm", "later"]);
+    write(&folder.join("README.md"), "changed\n");
+    write(&folder.join("new.txt"), "new\n");
+    let objects = || git(&folder, &["count-objects", "-v"]);
+    let before = (porcelain(&folder), objects());
+    let plan = head.plan_restore(&first).await.unwrap();
+    assert_eq!(
+        (porcelain(&folder), objects()),
+        before,
+        "nothing is changed"
+    );
+    let steps: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| (step.path.as_str(), step.removes))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            ("README.md", false),
+            ("new.txt", true),
+            ("store/a.txt", false)
+        ]
+    );
+    assert_eq!(plan.branch_to.as_deref(), Some(head.base()));
+    assert!(plan.blocked.is_empty());
+
+    write(&folder.join(".gitignore"), "store\n*.log\nignored/\n");
+    write(&folder.join("store"), "ignored\n");
+    let plan = head.plan_restore(&first).await.unwrap();
+    assert_eq!(plan.blocked, ["store/a.txt"]);
+    assert!(head.restore(&first).await.is_err());
+    std::fs::remove_file(folder.join("store")).unwrap();
+    let plan = head.plan_restore(&first).await.unwrap();
+    let receipt = head.restore(&first).await.unwrap();
+    let steps: Vec<_> = plan.steps.into_iter().map(|step| step.path).collect();
+    assert_eq!(receipt.changed, steps);
+}
