@@ -15,6 +15,10 @@ use super::{PolicyError, WorkspacePolicy};
 /// * A denial always takes all below what it matches.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is built before `build`"]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a rule of its own, which is on or off"
+)]
 pub struct WorkspacePolicyBuilder {
     allow_read: Vec<String>,
     allow_write: Vec<String>,

@@ -7,6 +7,10 @@ use super::protected;
 
 /// The rules of one built policy. A composed policy has several, and all of them must permit.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a rule of its own, which is on or off"
+)]
 pub(super) struct Layer {
     pub(super) allow_read: Globs,
     pub(super) allow_write: Globs,

@@ -1,0 +1,78 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use everruns_core::file_system::{
+    GrepQuery, SearchEvent, SearchLimits, SearchQuery, SearchTarget, SessionFileSystem as _,
+};
+use everruns_core::path::WorkspacePath;
+use everruns_fs::disk::{DiskFileSystem, DiskOptions};
+use futures::StreamExt as _;
+
+use crate::rg::Line;
+
+/// Limits that no test reaches.
+fn unlimited() -> SearchLimits {
+    SearchLimits {
+        matches: usize::MAX,
+        bytes: usize::MAX,
+        line_bytes: 1 << 20,
+        file_bytes: 64 << 20,
+        time: Duration::from_mins(10),
+    }
+}
+
+/// A search of the tree at `root`, whose lock files go to `locks`.
+pub(crate) struct Ours<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) locks: &'a Path,
+    pub(crate) folder: &'a str,
+    pub(crate) honour_ignores: bool,
+    pub(crate) hidden: bool,
+}
+
+impl Ours<'_> {
+    async fn events(&self, target: SearchTarget) -> Vec<SearchEvent> {
+        let files = DiskFileSystem::open(self.root, DiskOptions::new(self.locks)).unwrap();
+        let mut query = SearchQuery::new(target);
+        query.folder = WorkspacePath::parse(self.folder).unwrap();
+        query.honour_ignores = self.honour_ignores;
+        query.hidden = self.hidden;
+        query.limits = unlimited();
+        let mut events: Vec<_> = files.search(query).await.unwrap().collect().await;
+        let last = events.pop().unwrap().unwrap();
+        assert!(matches!(last, SearchEvent::Summary(summary) if summary.truncation.is_none()));
+        events.into_iter().map(|event| event.unwrap()).collect()
+    }
+
+    pub(crate) async fn files(&self, glob: &str) -> BTreeSet<String> {
+        let pattern = glob.to_owned();
+        let events = self.events(SearchTarget::Glob { pattern }).await;
+        events
+            .into_iter()
+            .map(|event| match event {
+                SearchEvent::Path(path) => path.relative().to_owned(),
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    pub(crate) async fn lines(&self, query: GrepQuery) -> BTreeSet<Line> {
+        let events = self.events(SearchTarget::Grep(query)).await;
+        let count = events.len();
+        let lines: BTreeSet<_> = events
+            .into_iter()
+            .map(|event| match event {
+                SearchEvent::Line {
+                    path,
+                    number,
+                    text,
+                    is_match,
+                } => (path.relative().to_owned(), number, text, is_match),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(lines.len(), count, "a line was shown twice");
+        lines
+    }
+}
