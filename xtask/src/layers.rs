@@ -57,7 +57,7 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer {
-        name: "everruns-cli",
+        name: CLI,
         may_use: &["everruns"],
     },
     Layer {
@@ -68,6 +68,11 @@ const LAYERS: &[Layer] = &[
 
 /// For tests only: any crate may have it as a dev-dependency, none as another.
 const TESTKIT: &str = "everruns-testkit";
+
+/// The top layer is tested against the scripted server that the acceptance tests have. Nothing but its tests may use it,
+/// and no other layer's.
+const CLI: &str = "everruns-cli";
+const ACCEPTANCE: &str = "everruns-acceptance";
 
 /// The bottom layer does no I/O and knows no vendor: neither these nor crates of their families
 /// may be in what it builds.
@@ -114,6 +119,7 @@ fn forbidden_arrows(manifest: &Manifest) -> Vec<String> {
         dev.iter()
             .filter(|other| is_ours(other) && **other != TESTKIT && **other != name)
             .filter(|other| !layer.may_use.contains(other))
+            .filter(|other| !(name == CLI && **other == ACCEPTANCE))
             .map(|other| format!("{name} must not depend on {other}, not even in its tests")),
     );
     if name == CORE {
@@ -225,6 +231,16 @@ mod tests {
             found,
             ["everruns-engine must not depend on everruns-git, not even in its tests"]
         );
+    }
+
+    #[test]
+    fn the_scripted_server_is_for_the_tests_of_the_command_alone() {
+        for layer in LAYERS {
+            let table = format!("[dev-dependencies]\n{ACCEPTANCE} = \"1\"");
+            assert_eq!(problems(layer.name, &table).is_empty(), layer.name == CLI);
+            let table = format!("[dependencies]\n{ACCEPTANCE} = \"1\"");
+            assert_eq!(problems(layer.name, &table).len(), 1);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use everruns::{Engine, SqliteSessionStore};
 
 use crate::failure::Failure;
 use crate::hints::of_state;
+use crate::repository;
 use crate::state::StateFolder;
 
 /// An engine on the state folder's database, as [`Engine::local`] has it, which can be closed.
@@ -16,7 +17,9 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
+    /// Opens the database, in a folder where the heads' records may be, too: not inside a repository or a head.
     pub(crate) async fn open(state: &StateFolder) -> Result<Self, Failure> {
+        repository::backend(state).await?;
         let opened = SqliteSessionStore::open(state.path().join("sessions.db")).await;
         let store = opened.map_err(|error| of_state(error.into(), state.path()))?;
         let engine = Engine::builder().store(Arc::new(store.clone())).build();

@@ -8,6 +8,7 @@ mod help;
 mod hostile;
 mod interrupted;
 mod output;
+mod readme;
 mod repositories;
 mod run;
 mod sessions;

@@ -123,6 +123,11 @@ fn h29b_a_run_with_its_state_inside_the_repository_is_refused() {
     place.asks(&server);
     let said = place.refused(&["run", "Go.", "--state", ".everruns"]);
     assert!(said.contains("cannot be used as a state folder"), "{said}");
+    for arguments in [&["session", "list"][..], &["resume", "abcd"]] {
+        let inside = [arguments, &["--state", ".everruns"]].concat();
+        let said = place.refused(&inside);
+        assert!(said.contains("cannot be used as a state folder"), "{said}");
+    }
     assert!(!place.repository.path().join(".everruns").exists());
     assert!(server.requests().is_empty());
 }

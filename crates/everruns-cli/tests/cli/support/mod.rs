@@ -4,6 +4,6 @@ mod place;
 mod redact;
 mod server;
 
-pub(crate) use place::{Place, Ran, text, until};
+pub(crate) use place::{Place, Ran, shell, text, until};
 pub(crate) use redact::redacted;
 pub(crate) use server::Server;

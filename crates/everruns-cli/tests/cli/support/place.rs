@@ -212,3 +212,18 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
 pub(crate) fn text(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap()
 }
+
+/// A line for a shell, in the repository's folder, with the settings that the program gets.
+#[expect(clippy::disallowed_methods, reason = "what is printed is for a shell")]
+pub(crate) fn shell(place: &Place, line: &str) -> Command {
+    let program = place.program(&[]);
+    let settings = program.get_envs();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", line])
+        .current_dir(place.repository.path())
+        .env_clear()
+        .envs(settings.filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null());
+    command
+}

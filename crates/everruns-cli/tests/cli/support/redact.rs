@@ -6,7 +6,19 @@ pub(crate) fn redacted(text: &str, folder: &Path) -> String {
     let text = replace_ids(&text, "ses_", "<session>");
     let text = replace_ids(&text, "head_", "<head>");
     let text = replace_ids(&text, "git-", "<workspace>");
-    times(&branches(&text))
+    waits(&times(&branches(&text)))
+}
+
+/// Replaces how long is waited before something is tried again, which is partly random.
+fn waits(text: &str) -> String {
+    let mut pieces = text.split("trying again in ");
+    let mut result = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        result.push_str("trying again in <seconds>");
+        result.push_str(rest);
+    }
+    result
 }
 
 /// Replaces `prefix` and the id behind it.

@@ -1,18 +1,20 @@
 //! What a turn does, as it happens, on standard error.
 
+mod spinner;
+
 use std::io::{IsTerminal as _, Write as _};
-use std::time::Duration;
 
 use everruns::SessionUpdate;
 use everruns::session::{EventPayload, ToolOutcome};
 use futures::{Stream, StreamExt as _};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 
 use crate::output::{note, said, shown};
+use spinner::Spinner;
 
 /// The longest argument that is shown of a tool call, in characters.
 const ARGUMENT_LENGTH: usize = 60;
@@ -53,7 +55,7 @@ impl Progress {
 /// Takes the spinner off the screen when the program leaves in the middle.
 pub(crate) fn reset_terminal() {
     if std::io::stderr().is_terminal() {
-        drop(write!(anstream::stderr().lock(), "\r\u{1b}[2K"));
+        spinner::clear_line();
     }
 }
 
@@ -62,6 +64,8 @@ async fn show(
     mut notices: UnboundedReceiver<String>,
 ) {
     let mut screen = Screen::new();
+    let mut ticks = tokio::time::interval(spinner::TURN);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             update = updates.next() => {
@@ -70,29 +74,31 @@ async fn show(
                 }
             }
             Some(notice) = notices.recv() => screen.say(&notice),
+            _ = ticks.tick(), if screen.spinner.is_some() => screen.tick(),
         }
     }
 }
 
 struct Screen {
-    spinner: Option<ProgressBar>,
+    spinner: Option<Spinner>,
     mid_line: bool,
 }
 
 impl Screen {
     fn new() -> Self {
-        let spinner = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_spinner());
-            let bar = ProgressBar::new_spinner()
-                .with_style(style)
-                .with_message("thinking");
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
         Self {
-            spinner,
+            spinner: (std::io::stderr().is_terminal() && !dumb).then(Spinner::default),
             mid_line: false,
+        }
+    }
+
+    /// Turns the spinner where nothing else is on the line.
+    fn tick(&mut self) {
+        if let Some(spinner) = &mut self.spinner
+            && !self.mid_line
+        {
+            spinner.turn();
         }
     }
 
@@ -131,6 +137,9 @@ impl Screen {
     }
 
     fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         self.hide();
         drop(write!(anstream::stderr().lock(), "{}", said(text)));
         self.mid_line = !text.ends_with('\n');
@@ -140,16 +149,11 @@ impl Screen {
         self.hide();
         self.end_line();
         note(line);
-        if let Some(spinner) = &self.spinner {
-            spinner.reset();
-            spinner.enable_steady_tick(Duration::from_millis(120));
-        }
     }
 
-    fn hide(&self) {
-        if let Some(spinner) = &self.spinner {
-            spinner.disable_steady_tick();
-            spinner.finish_and_clear();
+    fn hide(&mut self) {
+        if let Some(spinner) = &mut self.spinner {
+            spinner.hide();
         }
     }
 
