@@ -11,6 +11,7 @@
 //! | `checkpoint` | the whole state of a head as commits |
 //! | `diff`, `merge`, `status`, `scan` | comparing |
 //! | `worktree`, `index`, `files` | a head on disk |
+//! | `doctor` | leftovers, explained and put right |
 //! | `repository` | the user's repository, not trusted |
 //! | `state`, `trash` | this backend's own records, locks and intents; folders on their way out |
 
@@ -20,6 +21,7 @@ mod checkpoint;
 mod context;
 mod convert;
 mod diff;
+mod doctor;
 mod error;
 mod files;
 mod head;

@@ -17,6 +17,8 @@ mod conformance;
 mod crash;
 #[path = "git/diff.rs"]
 mod diff;
+#[path = "git/doctor.rs"]
+mod doctor;
 #[path = "git/generated.rs"]
 mod generated;
 #[path = "git/hostile.rs"]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use everruns_core::ids::{WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::{
-    WorkspaceBackend, WorkspaceBinding, WorkspaceDescriptor, WorkspaceError, WorkspaceHeadAccess,
-    WorkspaceHeadDescriptor, WorkspaceHeadRequest, WorkspaceHeadResource,
+    DoctorReport, WorkspaceBackend, WorkspaceBinding, WorkspaceDescriptor, WorkspaceError,
+    WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadRequest, WorkspaceHeadResource,
 };
 
 use super::resource::GitHead;
@@ -15,6 +15,7 @@ use super::{LocalGitWorkspaceBuilder, payload};
 use crate::blocking::blocking;
 use crate::context::Context;
 use crate::convert::{self, Teller};
+use crate::doctor;
 use crate::error::{GitError, Result};
 use crate::head::{self, Handle, NewHead, Start};
 use crate::repository;
@@ -254,6 +255,13 @@ impl WorkspaceBackend for LocalGitWorkspace {
                 record,
             };
             head::unarchive(&handle).map(drop)
+        })
+        .await
+    }
+
+    async fn doctor(&self, repair: bool) -> std::result::Result<DoctorReport, WorkspaceError> {
+        self.run(Teller::of("examine the state folder"), move |context| {
+            doctor::examine(context, repair)
         })
         .await
     }

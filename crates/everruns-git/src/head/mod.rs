@@ -16,5 +16,5 @@ pub(crate) use create::{NewHead, Start, create};
 pub(crate) use destroy::destroy;
 pub(crate) use handle::{Handle, destroyed};
 pub(crate) use prune::prune;
-pub(crate) use recover::recover;
+pub(crate) use recover::{recover, recover_head};
 pub(crate) use restore::{Planned, plan_restore, restore};

@@ -29,7 +29,8 @@ pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
     Ok(())
 }
 
-fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
+/// Finishes or undoes the operation on the head `id`, unless it is still under way.
+pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
     let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(id))? else {
         return Ok(());
     };

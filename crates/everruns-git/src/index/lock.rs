@@ -31,9 +31,7 @@ impl IndexLock {
     /// lock says who holds it.
     pub(super) fn take(index: &Path) -> Result<Self> {
         let path = Self::beside(index);
-        if Self::inspect(index)? == Leftover::Dead {
-            fs::remove_file(&path).step("remove the lock", &path)?;
-        }
+        Self::remove_dead(index)?;
         let named = path.with_extension("lock.everruns");
         let text = Holder::this_process().to_text();
         write_afresh(&named, text.as_bytes())?;
@@ -79,6 +77,15 @@ impl IndexLock {
             Some(holder) if holder.is_dead() => Leftover::Dead,
             _ => Leftover::Held,
         })
+    }
+
+    /// Removes the lock of the index at `index` if a dead process of ours left it. The caller holds the head's lock.
+    pub(crate) fn remove_dead(index: &Path) -> Result<()> {
+        let path = Self::beside(index);
+        if Self::inspect(index)? == Leftover::Dead {
+            fs::remove_file(&path).step("remove the lock", &path)?;
+        }
+        Ok(())
     }
 
     /// The lock of the index at `index`.

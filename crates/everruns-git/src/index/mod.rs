@@ -5,4 +5,5 @@ mod lock;
 mod state;
 mod write;
 
+pub(crate) use lock::{IndexLock, Leftover};
 pub(crate) use state::{Seen, mode_of, seen_by, write, write_as_is};

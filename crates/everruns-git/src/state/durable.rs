@@ -6,11 +6,14 @@ use std::path::Path;
 
 use crate::error::{IoStep as _, Result};
 
+/// What the names of files start with that are not what they are going to be yet.
+pub(crate) const TEMPORARY_PREFIX: &str = ".new-";
+
 /// Writes `bytes` to `path` so that a crash leaves the old or the new content, and the new one once this returned.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = parent(path);
     let mut temporary = tempfile::Builder::new()
-        .prefix(".new-")
+        .prefix(TEMPORARY_PREFIX)
         .tempfile_in(folder)
         .step("make a temporary file in", folder)?;
     temporary.write_all(bytes).step("write", path)?;
@@ -26,7 +29,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn create_new(path: &Path, bytes: &[u8]) -> Result<bool> {
     let folder = parent(path);
     let mut temporary = tempfile::Builder::new()
-        .prefix(".new-")
+        .prefix(TEMPORARY_PREFIX)
         .tempfile_in(folder)
         .step("make a temporary file in", folder)?;
     temporary.write_all(bytes).step("write", path)?;

@@ -107,7 +107,7 @@ impl HeadRecord {
 }
 
 /// Whether `id` is of the form this backend gives, and so can't be a path to elsewhere.
-fn is_head_id(id: &str) -> bool {
+pub(crate) fn is_head_id(id: &str) -> bool {
     id.strip_prefix("head_").is_some_and(|tail| {
         !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })

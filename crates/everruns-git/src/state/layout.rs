@@ -59,6 +59,11 @@ impl Layout {
         &self.root
     }
 
+    /// The folder with the records of workspaces.
+    pub(crate) fn workspaces(&self) -> PathBuf {
+        self.root.join("workspaces")
+    }
+
     /// The record of a workspace.
     pub(crate) fn workspace(&self, workspace: &str) -> PathBuf {
         self.root
@@ -86,6 +91,11 @@ impl Layout {
     /// The claim on an isolated head.
     pub(crate) fn claim(&self, workspace: &str, head: &str) -> PathBuf {
         self.heads(workspace).join(format!("{head}.claim"))
+    }
+
+    /// The folder with the working trees of a workspace's heads.
+    pub(crate) fn worktrees(&self, workspace: &str) -> PathBuf {
+        self.root.join("worktrees").join(workspace)
     }
 
     /// The working tree of a head.

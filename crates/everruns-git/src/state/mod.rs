@@ -13,7 +13,7 @@ mod record;
 mod workspace_record;
 
 pub(crate) use claim::Claim;
-pub(crate) use head_record::{HeadRecord, HeadState, Origin};
+pub(crate) use head_record::{HeadRecord, HeadState, Origin, is_head_id};
 pub(crate) use holder::Holder;
 pub(crate) use intent::{Intent, Operation};
 pub(crate) use layout::Layout;

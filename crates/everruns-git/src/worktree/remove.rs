@@ -18,6 +18,12 @@ impl Worktree {
         durable::rename(&self.folder, trash)
     }
 
+    /// Whether the repository has a record that names this folder.
+    pub(crate) fn is_registered(&self) -> Result<bool> {
+        let named = durable::read(&self.record.join("gitdir"))?;
+        Ok(named.is_some_and(|named| named == self.forward()))
+    }
+
     /// Removes the record from the repository, if it still names this folder.
     pub(crate) fn unregister(&self) -> Result<()> {
         let names_this = match durable::read(&self.record.join("gitdir"))? {
