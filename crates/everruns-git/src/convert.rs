@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::{
-    RestorePlan, RestoreStep, UncapturedEntry, WorkspaceCheckpoint, WorkspaceDescriptor,
-    WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
-    WorkspaceHeadState,
+    CommitReceipt, RestorePlan, RestoreStep, UncapturedEntry, WorkspaceCheckpoint,
+    WorkspaceDescriptor, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor,
+    WorkspaceHeadName, WorkspaceHeadState,
 };
 use gix::bstr::ByteSlice as _;
 
 use crate::checkpoint::Checkpoint;
+use crate::commit::Committed;
 use crate::error::{GitError, Result};
+use crate::head::Handle;
 use crate::head::Planned;
 use crate::names::path_text;
 use crate::state::{HeadRecord, HeadState, WorkspaceRecord};
@@ -192,12 +194,21 @@ impl Teller {
                     reason: error.to_string(),
                 }
             }
-            GitError::BranchCheckedOut { branch, worktree } => WorkspaceError::BranchInUse {
+            GitError::BranchCheckedOut {
+                branch,
+                worktree,
+                reason,
+                files,
+            } => WorkspaceError::BranchInUse {
                 branch,
                 location: worktree,
-                reason: "it would not follow a change of its branch".to_owned(),
-                files: Vec::new(),
+                reason: reason.to_owned(),
+                files,
             },
+            GitError::Diverged { branch } => WorkspaceError::BranchDiverged { branch },
+            GitError::BranchMoved { branch } => WorkspaceError::BranchMoved { branch },
+            GitError::IdentityMissing { missing } => WorkspaceError::IdentityMissing { missing },
+            GitError::InvalidMessage { reason } => WorkspaceError::InvalidMessage { reason },
             GitError::WorkspaceUnknown { ref id } => match WorkspaceId::new(id.clone()) {
                 Ok(workspace) => WorkspaceError::WorkspaceNotFound { workspace },
                 Err(_) => self.backend(error),
@@ -238,6 +249,22 @@ impl Teller {
                     reason: error.to_string(),
                 }
             }
+            (GitError::NothingToCommit, Some(head)) => WorkspaceError::NothingToCommit { head },
+            (GitError::UnknownPaths { paths }, Some(head)) => {
+                WorkspaceError::UnknownPaths { head, paths }
+            }
+            (GitError::InConflict { paths: files }, Some(head)) => {
+                WorkspaceError::Conflicted { head, files }
+            }
+            (GitError::LocalChanges { paths: files }, Some(head)) => {
+                WorkspaceError::LocalChanges { head, files }
+            }
+            (GitError::UnderWay { operation }, Some(head)) => {
+                WorkspaceError::OperationInProgress { head, operation }
+            }
+            (GitError::NotStorable { paths: files }, Some(head)) => {
+                WorkspaceError::NotStorable { head, files }
+            }
             (GitError::CorruptBinding { reason }, Some(head)) => {
                 WorkspaceError::BindingCorrupt { head, reason }
             }
@@ -258,6 +285,26 @@ impl Teller {
 
     fn backend(&self, error: GitError) -> WorkspaceError {
         WorkspaceError::backend(self.operation, error)
+    }
+}
+
+/// A commit that was made.
+pub(crate) fn commit(handle: &Handle, committed: &Committed) -> CommitReceipt {
+    let uncaptured = committed.state.manifest.uncaptured.iter();
+    CommitReceipt {
+        revision: committed.id.to_string(),
+        branch: handle.record.branch.clone(),
+        changed: committed
+            .changed
+            .iter()
+            .map(|path| path_text(path.as_bstr()))
+            .collect(),
+        uncaptured: uncaptured
+            .map(|entry| UncapturedEntry {
+                path: path_text(entry.path.as_bstr()),
+                reason: entry.reason.clone(),
+            })
+            .collect(),
     }
 }
 

@@ -150,6 +150,55 @@ pub enum GitError {
         branch: String,
         /// Where it is checked out.
         worktree: PathBuf,
+        /// Why it can't be moved there.
+        reason: &'static str,
+        /// The files that keep it from being moved.
+        files: Vec<String>,
+    },
+    /// Nobody is configured in whose name a commit could be made.
+    #[error("{missing} is not configured")]
+    IdentityMissing {
+        /// The settings that are missing.
+        missing: String,
+    },
+    /// The text can't be a commit's message.
+    #[error("the text is no commit message: {reason}")]
+    InvalidMessage {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Everything is committed.
+    #[error("there is nothing to commit")]
+    NothingToCommit,
+    /// Nothing is at the paths.
+    #[error("nothing is at {} path(s), {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    UnknownPaths {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Files are in conflict.
+    #[error("{} path(s) are in conflict, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    InConflict {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Changes that no commit holds would be overwritten.
+    #[error("changes in {} path(s) would be overwritten, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    LocalChanges {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Another operation of Git's is half done.
+    #[error("a {operation} is under way")]
+    UnderWay {
+        /// The operation.
+        operation: String,
+    },
+    /// What took the place of tracked files can be in no commit.
+    #[error("{} path(s) hold what no commit can hold, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    NotStorable {
+        /// The paths.
+        paths: Vec<String>,
     },
     /// The branch has commits of its own, so it can't just move forward.
     #[error("the branch {branch} has commits of its own")]

@@ -9,15 +9,18 @@
 //! | `backend` | the core's traits |
 //! | `head` | a head's life: create, restore, archive, destroy, recover |
 //! | `checkpoint` | the whole state of a head as commits |
+//! | `commit`, `advance` | commits, and branches that move together with their worktrees |
 //! | `diff`, `merge`, `status`, `scan` | comparing |
 //! | `worktree`, `index`, `files` | a head on disk |
 //! | `doctor` | leftovers, explained and put right |
 //! | `repository` | the user's repository, not trusted |
 //! | `state`, `trash` | this backend's own records, locks and intents; folders on their way out |
 
+mod advance;
 mod backend;
 mod blocking;
 mod checkpoint;
+mod commit;
 mod context;
 mod convert;
 mod diff;

@@ -7,20 +7,20 @@ use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, PruneReceipt,
-    RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
-    WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
-    WorkspaceHeadStatus,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt, UpdateOutcome,
+    UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
+    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
+    WorkspacePatch,
 };
-use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
 use super::{file_system, payload};
 use crate::blocking::blocking;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::convert::{self, Teller};
 use crate::diff;
-use crate::error::{GitError, GitStep as _, Result};
+use crate::error::{GitError, Result};
 use crate::head::{self, Handle, InUse, NewHead, Start};
 use crate::names::path_text;
 use crate::scan::{Renames, scan};
@@ -173,7 +173,7 @@ impl WorkspaceHeadResource for GitHead {
     ) -> std::result::Result<RestoreReceipt, WorkspaceError> {
         let wanted = checkpoint.clone();
         self.run("restore the checkpoint", move |handle| {
-            let target = find(handle, &wanted)?;
+            let target = head::kept(handle, &wanted)?;
             let restored = head::restore(handle, &target)?;
             Ok(RestoreReceipt {
                 before: convert::checkpoint(&restored.before)?,
@@ -211,7 +211,7 @@ impl WorkspaceHeadResource for GitHead {
     ) -> std::result::Result<RestorePlan, WorkspaceError> {
         let wanted = checkpoint.clone();
         self.run("plan the restore", move |handle| {
-            let target = find(handle, &wanted)?;
+            let target = head::kept(handle, &wanted)?;
             let planned = head::plan_restore(handle, &target)?;
             Ok(convert::plan(&planned))
         })
@@ -219,15 +219,48 @@ impl WorkspaceHeadResource for GitHead {
     }
 
     async fn diff(&self, base: DiffBase) -> std::result::Result<WorkspaceDiff, WorkspaceError> {
+        let request = DiffRequest {
+            from: base,
+            ..DiffRequest::default()
+        };
+        self.diff_range(request).await
+    }
+
+    async fn diff_range(
+        &self,
+        request: DiffRequest,
+    ) -> std::result::Result<WorkspaceDiff, WorkspaceError> {
         self.run("compare the files", move |handle| {
-            // What is only looked at is not stored.
-            let worktree = handle.open()?.with_object_memory();
-            let old = match &base {
-                DiffBase::Checkpoint(checkpoint) => find(handle, checkpoint)?.state.files,
-                _ => base_tree(&worktree, &handle.record.base)?,
-            };
-            let new = checkpoint::capture(&worktree)?.files;
-            diff::compare(&worktree, old, new, diff::Bounds::default())
+            diff::range(handle, &request)
+        })
+        .await
+    }
+
+    async fn patch(
+        &self,
+        request: DiffRequest,
+    ) -> std::result::Result<WorkspacePatch, WorkspaceError> {
+        self.run("write a patch", move |handle| diff::patch(handle, &request))
+            .await
+    }
+
+    async fn commit(
+        &self,
+        request: CommitRequest,
+    ) -> std::result::Result<CommitReceipt, WorkspaceError> {
+        self.run("commit", move |handle| {
+            let committed = crate::commit::commit(handle, &request)?;
+            Ok(convert::commit(handle, &committed))
+        })
+        .await
+    }
+
+    async fn update_from(
+        &self,
+        request: UpdateRequest,
+    ) -> std::result::Result<UpdateOutcome, WorkspaceError> {
+        self.run("update the head", move |handle| {
+            crate::merge::update(handle, &request)
         })
         .await
     }
@@ -311,26 +344,4 @@ impl WorkspaceHeadResource for GitHead {
         })
         .await
     }
-}
-
-/// The checkpoint that `wanted` describes, of this head or of another of its workspace.
-fn find(handle: &Handle, wanted: &WorkspaceCheckpoint) -> Result<Checkpoint> {
-    let unknown = || GitError::CheckpointUnknown {
-        revision: wanted.revision.clone(),
-    };
-    let owner = handle
-        .context
-        .head(&handle.workspace.id, wanted.head_id.as_str());
-    let (_, owner) = owner.map_err(|_| unknown())?;
-    let repository = handle.context.repository(&handle.workspace)?;
-    checkpoint::find(&repository, &owner.id, &wanted.revision)
-}
-
-/// The tree of the commit that the head was made from.
-fn base_tree(worktree: &gix::Repository, base: &str) -> Result<ObjectId> {
-    let id = ObjectId::from_hex(base.as_bytes()).map_err(|_| GitError::UnknownRevision {
-        revision: base.to_owned(),
-    })?;
-    let commit = worktree.find_commit(id).git("read the head's base")?;
-    Ok(commit.tree_id().git("read the head's base")?.detach())
 }

@@ -21,7 +21,7 @@ pub(crate) struct StageEntry {
     /// The mode in Git's terms.
     pub(crate) mode: u32,
     /// The content.
-    #[serde(with = "id_text")]
+    #[serde(with = "crate::state::id_text")]
     pub(crate) id: ObjectId,
 }
 
@@ -128,25 +128,5 @@ mod bytes_text {
         bytes
             .map(BString::from)
             .ok_or_else(|| serde::de::Error::custom("not an encoded path"))
-    }
-}
-
-/// Object ids as hexadecimal text.
-mod id_text {
-    use super::{Deserialize as _, Deserializer, ObjectId, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        id: &ObjectId,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(id)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<ObjectId, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        ObjectId::from_hex(text.as_bytes())
-            .map_err(|_| serde::de::Error::custom("not an object id"))
     }
 }

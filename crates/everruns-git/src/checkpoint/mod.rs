@@ -12,7 +12,7 @@ mod reference;
 mod store;
 
 pub(crate) use capture::{Captured, capture};
-pub(crate) use manifest::Manifest;
+pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use prune::{Pruned, prune};
 pub(crate) use reference::{Checkpoint, find, list};
 pub(crate) use store::{flush_objects, flush_reference, take, take_captured};

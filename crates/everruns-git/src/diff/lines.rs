@@ -9,13 +9,22 @@ const CONTEXT: usize = 3;
 
 /// The changed places, and how many lines were added and removed.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    pub(super) hunks: Vec<Hunk>,
+pub(super) struct Lines<'a> {
+    pub(super) places: Vec<Place<'a>>,
     pub(super) added: u64,
     pub(super) removed: u64,
 }
 
-/// A changed place: lines `before.0..before.1` became `after.0..after.1`.
+/// One changed place with its context. Ranges are of lines counted from 0.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub(super) old: (usize, usize),
+    pub(super) new: (usize, usize),
+    /// The lines, each with its line feed if it has one.
+    pub(super) lines: Vec<(DiffLineKind, &'a [u8])>,
+}
+
+/// A change: lines `before.0..before.1` became `after.0..after.1`.
 #[derive(Debug, Clone, Copy)]
 struct Change {
     before: (usize, usize),
@@ -23,7 +32,7 @@ struct Change {
 }
 
 /// Compares two texts by lines, as `git diff` does.
-pub(super) fn compare(before: &[u8], after: &[u8]) -> Lines {
+pub(super) fn compare<'a>(before: &'a [u8], after: &'a [u8]) -> Lines<'a> {
     let input = InternedInput::new(byte_lines(before), byte_lines(after));
     let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
     let (old, new) = (split(before), split(after));
@@ -35,8 +44,8 @@ pub(super) fn compare(before: &[u8], after: &[u8]) -> Lines {
         })
         .collect();
     Lines {
-        hunks: group(&changes)
-            .map(|changes| hunk(changes, &old, &new))
+        places: group(&changes)
+            .map(|changes| place(changes, &old, &new))
             .collect(),
         added: u64::from(diff.count_additions()),
         removed: u64::from(diff.count_removals()),
@@ -48,54 +57,60 @@ fn split(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// Changes so close that their context would overlap share a hunk.
+/// Changes so close that their context would overlap share a place.
 fn group(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(|left, right| right.before.0 - left.before.1 <= 2 * CONTEXT)
 }
 
-/// The hunk for `changes`, which are not empty.
-fn hunk(changes: &[Change], old: &[&[u8]], new: &[&[u8]]) -> Hunk {
+/// The place of `changes`, which are not empty.
+fn place<'a>(changes: &[Change], old: &[&'a [u8]], new: &[&'a [u8]]) -> Place<'a> {
     let (first, last) = (changes[0], changes[changes.len() - 1]);
     let lead = CONTEXT.min(first.before.0);
     let trail = CONTEXT.min(old.len() - last.before.1);
     let old_range = (first.before.0 - lead, last.before.1 + trail);
-    let new_range = (first.after.0 - lead, last.after.1 + trail);
     let mut lines = Vec::new();
+    let mut add = |kind, texts: &[&'a [u8]]| {
+        lines.extend(texts.iter().map(|text| (kind, *text)));
+    };
     let mut at = old_range.0;
     for change in changes {
-        lines.extend(
-            old[at..change.before.0]
-                .iter()
-                .map(|text| line(DiffLineKind::Context, text)),
+        add(DiffLineKind::Context, &old[at..change.before.0]);
+        add(
+            DiffLineKind::Removed,
+            &old[change.before.0..change.before.1],
         );
-        let removed = &old[change.before.0..change.before.1];
-        lines.extend(removed.iter().map(|text| line(DiffLineKind::Removed, text)));
-        let added = &new[change.after.0..change.after.1];
-        lines.extend(added.iter().map(|text| line(DiffLineKind::Added, text)));
+        add(DiffLineKind::Added, &new[change.after.0..change.after.1]);
         at = change.before.1;
     }
-    lines.extend(
-        old[at..old_range.1]
-            .iter()
-            .map(|text| line(DiffLineKind::Context, text)),
-    );
-    Hunk {
-        old_start: start(old_range),
-        old_lines: (old_range.1 - old_range.0) as u64,
-        new_start: start(new_range),
-        new_lines: (new_range.1 - new_range.0) as u64,
+    add(DiffLineKind::Context, &old[at..old_range.1]);
+    Place {
+        old: old_range,
+        new: (first.after.0 - lead, last.after.1 + trail),
         lines,
     }
 }
 
 /// The number of a range's first line; of an empty range, that of the line before it.
-fn start(range: (usize, usize)) -> u64 {
-    let first = if range.0 == range.1 {
+pub(super) fn start(range: (usize, usize)) -> usize {
+    if range.0 == range.1 {
         range.0
     } else {
         range.0 + 1
-    };
-    first as u64
+    }
+}
+
+impl Place<'_> {
+    /// The place as the core tells it.
+    pub(super) fn told(&self) -> Hunk {
+        let lines = self.lines.iter();
+        Hunk {
+            old_start: start(self.old) as u64,
+            old_lines: (self.old.1 - self.old.0) as u64,
+            new_start: start(self.new) as u64,
+            new_lines: (self.new.1 - self.new.0) as u64,
+            lines: lines.map(|(kind, text)| line(*kind, text)).collect(),
+        }
+    }
 }
 
 fn line(kind: DiffLineKind, text: &[u8]) -> DiffLine {
@@ -112,28 +127,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distant_changes_are_hunks_of_their_own() {
+    fn distant_changes_are_places_of_their_own() {
         let old = (1..=30).map(|n| n.to_string() + "\n").collect::<String>();
         let new = old.replace("5\n", "five\n").replace("30\n", "30");
         let lines = compare(old.as_bytes(), new.as_bytes());
         // "5\n" also ends 15 and 25.
         assert_eq!((lines.added, lines.removed), (4, 4));
-        assert_eq!(lines.hunks.len(), 3);
-        assert!(lines.hunks[2].lines.iter().any(|line| line.no_newline));
+        assert_eq!(lines.places.len(), 3);
+        let last = lines.places[2].told();
+        assert!(last.lines.iter().any(|line| line.no_newline));
     }
 
     #[test]
     fn a_new_text_starts_at_line_one() {
         let lines = compare(b"", b"a\nb\n");
-        let hunk = &lines.hunks[0];
-        assert_eq!(
-            (
-                hunk.old_start,
-                hunk.old_lines,
-                hunk.new_start,
-                hunk.new_lines
-            ),
-            (0, 0, 1, 2)
+        let hunk = lines.places[0].told();
+        let found = (
+            hunk.old_start,
+            hunk.old_lines,
+            hunk.new_start,
+            hunk.new_lines,
         );
+        assert_eq!(found, (0, 0, 1, 2));
     }
 }

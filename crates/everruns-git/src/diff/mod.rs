@@ -1,7 +1,13 @@
-//! How two states differ: which files, and which lines.
+//! How two states differ: which files, which lines, and the same as a patch.
 
+mod binary;
+mod changed;
 mod files;
 mod lines;
+mod patch;
+mod quote;
+mod range;
+mod states;
 mod text;
 
-pub(crate) use files::{Bounds, compare};
+pub(crate) use range::{patch, range};

@@ -24,7 +24,7 @@ pub(crate) struct Step {
 }
 
 /// The paths that differ between the trees `from` and `to`, and what they become.
-pub(super) fn plan(
+pub(crate) fn plan(
     repository: &gix::Repository,
     from: ObjectId,
     to: ObjectId,
@@ -93,7 +93,7 @@ pub(super) fn plan(
 }
 
 /// Fails if files that no state knows, ignored ones above all, are where `steps` would write.
-pub(super) fn check_way(files: &Files, steps: &[Step]) -> Result<()> {
+pub(crate) fn check_way(files: &Files, steps: &[Step]) -> Result<()> {
     let leaving: BTreeSet<&BStr> = steps
         .iter()
         .filter(|step| step.becomes.is_none())

@@ -7,6 +7,7 @@ use gix::ObjectId;
 use super::destroy::finish_destruction;
 use super::handle::Handle;
 use super::restore::finish_restore;
+use crate::advance;
 use crate::context::Context;
 use crate::error::Result;
 use crate::repository::Refs;
@@ -45,6 +46,14 @@ pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
                 return Intent::clear(&context.layout, id);
             }
             undo_creation(context, &workspace, &record)
+        }
+        Operation::Advance(advance) => {
+            let handle = Handle {
+                context: Arc::clone(context),
+                workspace,
+                record,
+            };
+            advance::recover(&handle, &advance)
         }
         Operation::Restore { checkpoint } => {
             let handle = Handle {

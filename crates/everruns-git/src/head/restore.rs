@@ -1,5 +1,7 @@
 //! Bringing a head back to a checkpoint.
 
+use std::path::Path;
+
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -146,7 +148,13 @@ fn apply(
         .iter()
         .partition(|step| step.path.ends_with(b".gitattributes"));
     for group in [attributes, others] {
-        write(handle, worktree, &files, &group, &mut seen)?;
+        write(
+            &handle.worktree().folder,
+            worktree,
+            &files,
+            &group,
+            &mut seen,
+        )?;
     }
     hit("git.restore.after-files")?;
     index::write(worktree, target, &seen)?;
@@ -164,9 +172,9 @@ fn apply(
     Ok(())
 }
 
-/// Writes what `steps` put in place, and notes in `seen` how it was written.
-fn write(
-    handle: &Handle,
+/// Writes what `steps` put in place below `folder`, and notes in `seen` how it was written.
+pub(crate) fn write(
+    folder: &Path,
     worktree: &gix::Repository,
     files: &Files,
     steps: &[&Step],
@@ -189,8 +197,7 @@ fn write(
                     .convert_to_worktree(&blob.data, path, to_worktree::Options::default())
                     .git("convert a file")?;
                 let mut content = Vec::with_capacity(blob.data.len());
-                std::io::copy(&mut converted, &mut content)
-                    .step("convert", &handle.worktree().folder)?;
+                std::io::copy(&mut converted, &mut content).step("convert", folder)?;
                 files.write(path, &content, kind == EntryKind::BlobExecutable)?;
             }
             EntryKind::Link => {
@@ -202,10 +209,7 @@ fn write(
             // The folders of nested repositories are not ours to make or to remove.
             EntryKind::Commit | EntryKind::Tree => continue,
         }
-        let native = handle
-            .worktree()
-            .folder
-            .join(gix::path::from_bstr(path).git("convert a path")?);
+        let native = folder.join(gix::path::from_bstr(path).git("convert a path")?);
         let found =
             gix::index::fs::Metadata::from_path_no_follow(&native).step("look at", &native)?;
         if let Ok(stat) = Stat::from_fs(&found) {

@@ -7,3 +7,4 @@ mod write;
 
 pub(crate) use lock::{IndexLock, Leftover};
 pub(crate) use state::{Seen, mode_of, seen_by, write, write_as_is};
+pub(crate) use write::replace;

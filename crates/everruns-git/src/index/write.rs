@@ -12,7 +12,7 @@ use crate::error::{GitStep as _, IoStep as _, Result};
 const TEMPORARY: &str = "index.everruns";
 
 /// Replaces the index of `worktree` by `index`; `tree` says so if it holds exactly that tree.
-pub(super) fn replace(
+pub(crate) fn replace(
     worktree: &gix::Repository,
     index: &gix::index::State,
     tree: Option<ObjectId>,

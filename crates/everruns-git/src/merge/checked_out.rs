@@ -6,31 +6,44 @@ use std::path::{Path, PathBuf};
 use crate::error::{IoStep as _, Result};
 use crate::state::durable;
 
-/// The worktree that has the branch `reference` checked out, if one has.
+/// A worktree that has a branch checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The worktree's own Git directory.
+    pub(super) git_dir: PathBuf,
+    /// The folder with its files, as far as it is known.
+    pub(super) folder: PathBuf,
+}
+
+/// The worktrees that have the branch `reference` checked out.
 ///
 /// The records are read as files, because a damaged one of another worktree must not keep this from working.
-pub(super) fn worktree_of(
-    repository: &gix::Repository,
-    reference: &str,
-) -> Result<Option<PathBuf>> {
-    let common = repository.common_dir();
+pub(super) fn places(repository: &gix::Repository, reference: &str) -> Result<Vec<Place>> {
+    let common =
+        fs::canonicalize(repository.common_dir()).step("resolve", repository.common_dir())?;
+    let mut places = Vec::new();
     if !is_bare(repository) && names(&common.join("HEAD"), reference)? {
-        let folder = common.parent().unwrap_or(common);
-        return Ok(Some(folder.to_owned()));
+        places.push(Place {
+            folder: common.parent().unwrap_or(&common).to_owned(),
+            git_dir: common.clone(),
+        });
     }
     let records = common.join("worktrees");
     let entries = match fs::read_dir(&records) {
         Ok(entries) => entries,
-        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(places),
         Err(failure) => return Err(failure).step("list", &records),
     };
     for entry in entries {
         let record = entry.step("list", &records)?.path();
         if names(&record.join("HEAD"), reference)? {
-            return Ok(Some(folder_of(&record)));
+            places.push(Place {
+                folder: folder_of(&record),
+                git_dir: record,
+            });
         }
     }
-    Ok(None)
+    Ok(places)
 }
 
 /// Whether the repository has no main worktree.

@@ -1,112 +1,102 @@
-//! A three-way merge in memory, and a branch that moves by compare-and-swap.
+//! A head's work in a branch that moves by compare-and-swap.
 
 use everruns_core::failpoint::hit;
-use everruns_core::workspace::{MergeConflict, MergeOutcome, MergeRequest, MergeStrategy};
+use everruns_core::workspace::{MergeOutcome, MergeRequest, MergeStrategy};
 use gix::ObjectId;
-use gix::bstr::ByteSlice as _;
-use gix::merge::blob::builtin_driver::text::Labels;
-use gix::merge::tree::TreatAsUnresolved;
 
-use super::checked_out::worktree_of;
+use super::checked_out::places;
+use super::follow::Follower;
+use super::history::{contains, merge_base, reference, tree_of};
+use super::three_way::{Side, three_way, told};
+use crate::advance::{self, Advance, MergeState, Trees, expect_storable};
 use crate::checkpoint::{self, Captured};
-use crate::error::{GitError, GitStep as _, Result};
+use crate::commit::{Identity, clean};
+use crate::error::{GitError, Result};
 use crate::head::Handle;
-use crate::names::{path_text, shorten};
-use crate::repository::{Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+use crate::repository::Refs;
+use crate::state::Lock;
 
-/// Merges the present state of the head into a branch, whose worktrees and files are not touched.
+/// Merges the present state of the head into a branch.
+///
+/// A worktree that has the branch checked out follows if nothing has been changed there; else nothing is changed at
+/// all.
 pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutcome> {
     let _lock = handle.lock()?;
     let worktree = handle.open()?;
     let reference = reference(&request.branch)?;
+    let layout = handle.layout();
+    let _branches = Lock::acquire(&layout.branches_lock(&handle.workspace.id), &request.branch)?;
     let refs = Refs::new(&worktree, handle.context.now());
-    let unknown = || GitError::UnknownRevision {
-        revision: request.branch.clone(),
-    };
-    let tip = refs.target(&reference)?.ok_or_else(unknown)?;
-    if let Some(folder) = worktree_of(&worktree, &reference)? {
-        return Err(GitError::BranchCheckedOut {
-            branch: request.branch.clone(),
-            worktree: folder,
-        });
-    }
+    let tip = refs
+        .target(&reference)?
+        .ok_or_else(|| GitError::UnknownRevision {
+            revision: request.branch.clone(),
+        })?;
+    let follower = follower(handle, &worktree, request, &reference)?;
     let captured = checkpoint::capture(&worktree)?;
     if !captured.manifest.stages.is_empty() {
-        return Ok(MergeOutcome::Conflicts(unresolved(&captured)));
+        let head = &handle.record.branch;
+        let mut conflicts = told(&captured.manifest.stages, head, "what was merged into it");
+        for conflict in &mut conflicts {
+            conflict
+                .detail
+                .insert_str(0, "not resolved in the head itself: ");
+        }
+        return Ok(MergeOutcome::Conflicts(conflicts));
     }
-    let commits = Commits {
+    expect_storable(&worktree, &captured)?;
+    let merging = Merging {
         handle,
         worktree: &worktree,
+        request,
+        captured: &captured,
     };
-    let work = commits.work(&captured)?;
-    hit("git.merge.after-work")?;
-    let base = merge_base(&worktree, tip, work)?;
-    if base == Some(work) {
-        return Ok(MergeOutcome::UpToDate);
-    }
-    let forward = base == Some(tip);
-    let new = if forward && request.strategy == MergeStrategy::FastForward {
-        work
-    } else if request.strategy == MergeStrategy::FastForward {
-        return Err(GitError::Diverged {
-            branch: request.branch.clone(),
-        });
-    } else {
-        let tree = if forward {
-            captured.files
-        } else {
-            match three_way(&worktree, tip, work, &request.branch, &handle.record.branch)? {
-                Ok(tree) => tree,
-                Err(conflicts) => return Ok(MergeOutcome::Conflicts(conflicts)),
-            }
-        };
-        let brings_history = request.strategy == MergeStrategy::MergeCommit
-            && !contains(&worktree, tip, captured.head)?;
-        if !brings_history && tree == commits.tree(tip)? {
-            return Ok(MergeOutcome::UpToDate);
-        }
-        commits.merged(request, tree, tip, work)?
+    let new = match merging.result(tip)? {
+        Outcome::Commit(new) => new,
+        Outcome::Nothing(outcome) => return Ok(outcome),
     };
     hit("git.merge.after-commit")?;
     checkpoint::flush_objects(&worktree)?;
     hit("git.merge.after-flush")?;
-    refs.swap(&reference, tip, new, "merge head")
-        .map_err(|failure| moved(failure, &request.branch))?;
-    checkpoint::flush_reference(worktree.common_dir(), &reference)?;
+    match follower {
+        Some(follower) => merging.follow(&follower, &reference, tip, new)?,
+        None => {
+            refs.swap(&reference, tip, new, "merge head")
+                .map_err(|failure| moved(failure, &request.branch))?;
+            checkpoint::flush_reference(worktree.common_dir(), &reference)?;
+        }
+    }
     Ok(MergeOutcome::Merged {
         revision: new.to_string(),
     })
 }
 
-/// Whether the history of `tip` holds `commit`.
-fn contains(repository: &gix::Repository, tip: ObjectId, commit: ObjectId) -> Result<bool> {
-    let base = merge_base(repository, tip, commit)?;
-    Ok(base == Some(commit))
-}
-
-/// The best common ancestor; `None` for histories that have none.
-fn merge_base(
-    repository: &gix::Repository,
-    one: ObjectId,
-    two: ObjectId,
-) -> Result<Option<ObjectId>> {
-    Ok(repository
-        .merge_base(one, two)
-        .git("find the merge base")?
-        .map(gix::Id::detach))
-}
-
-/// The full name of the branch.
-fn reference(branch: &str) -> Result<String> {
-    let full = format!("refs/heads/{branch}");
-    let valid = !branch.starts_with('-') && gix::refs::FullName::try_from(full.as_str()).is_ok();
-    if valid {
-        return Ok(full);
+/// The worktree that has to follow, if the branch is checked out.
+fn follower(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    request: &MergeRequest,
+    reference: &str,
+) -> Result<Option<Follower>> {
+    let mut places = places(worktree, reference)?;
+    let Some(place) = places.pop() else {
+        return Ok(None);
+    };
+    let refuse = |reason| {
+        Err(GitError::BranchCheckedOut {
+            branch: request.branch.clone(),
+            worktree: place.folder.clone(),
+            reason,
+            files: Vec::new(),
+        })
+    };
+    if place.git_dir == handle.worktree().record {
+        return refuse("it is the head's own branch; commit instead");
     }
-    Err(GitError::InvalidRevision {
-        revision: shorten(branch),
-        reason: "it can't be the name of a branch",
-    })
+    if !places.is_empty() {
+        return refuse("other worktrees have it checked out as well");
+    }
+    Follower::open(handle, &request.branch, place).map(Some)
 }
 
 /// A lost race for the branch, told as such.
@@ -119,101 +109,79 @@ fn moved(failure: GitError, branch: &str) -> GitError {
     }
 }
 
-/// The conflicts that the head itself still has.
-fn unresolved(captured: &Captured) -> Vec<MergeConflict> {
-    let mut paths: Vec<String> = captured
-        .manifest
-        .stages
-        .iter()
-        .map(|stage| path_text(stage.path.as_bstr()))
-        .collect();
-    paths.dedup();
-    let detail = "the head itself has an unresolved conflict here";
-    paths
-        .into_iter()
-        .map(|path| MergeConflict {
-            path,
-            detail: detail.to_owned(),
-            ..MergeConflict::default()
-        })
-        .collect()
+/// What a merge comes to.
+enum Outcome {
+    /// The branch goes to this commit.
+    Commit(ObjectId),
+    /// The branch stays where it is.
+    Nothing(MergeOutcome),
 }
 
-/// The merged tree, or what is in the way.
-fn three_way(
-    worktree: &gix::Repository,
-    ours: ObjectId,
-    theirs: ObjectId,
-    our_name: &str,
-    their_name: &str,
-) -> Result<std::result::Result<ObjectId, Vec<MergeConflict>>> {
-    let options = worktree.tree_merge_options().git("prepare the merge")?;
-    let labels = Labels {
-        ancestor: None,
-        current: Some(our_name.into()),
-        other: Some(their_name.into()),
-    };
-    let merged = worktree
-        .merge_commits(ours, theirs, labels, options.into())
-        .git("merge")?;
-    let mut outcome = merged.tree_merge;
-    let strict = TreatAsUnresolved::default();
-    if !outcome.has_unresolved_conflicts(strict) {
-        return Ok(Ok(outcome
-            .tree
-            .write()
-            .git("write the merged tree")?
-            .detach()));
-    }
-    let mut conflicts: Vec<MergeConflict> = outcome
-        .conflicts
-        .iter()
-        .filter(|conflict| conflict.is_unresolved(strict))
-        .map(|conflict| MergeConflict {
-            path: path_text(conflict.ours.location()),
-            detail: match &conflict.resolution {
-                Ok(_) => "both sides changed the same lines".to_owned(),
-                Err(failure) => format!("{failure:?}"),
-            },
-            ..MergeConflict::default()
-        })
-        .collect();
-    conflicts.sort_by(|left, right| left.path.cmp(&right.path));
-    conflicts.dedup();
-    Ok(Err(conflicts))
-}
-
-/// Writes the commits of a merge.
-struct Commits<'a> {
+/// A merge of a captured state.
+struct Merging<'a> {
     handle: &'a Handle,
     worktree: &'a gix::Repository,
+    request: &'a MergeRequest,
+    captured: &'a Captured,
 }
 
-impl Commits<'_> {
-    /// The commit that holds the head's state: its last one if that is all, else one on top of it.
-    fn work(&self, captured: &Captured) -> Result<ObjectId> {
-        if captured.files == captured.head_tree {
-            return Ok(captured.head);
+impl Merging<'_> {
+    /// The commit that the branch at `tip` is to go to; it is written, but on no branch yet.
+    fn result(&self, tip: ObjectId) -> Result<Outcome> {
+        let (worktree, strategy) = (self.worktree, self.request.strategy);
+        let work = self.work()?;
+        hit("git.merge.after-work")?;
+        let base = merge_base(worktree, tip, work)?;
+        if base == Some(work) {
+            return Ok(Outcome::Nothing(MergeOutcome::UpToDate));
         }
-        let message = format!("Work of the head {}\n", self.handle.record.name);
-        self.write(&message, captured.files, &[captured.head])
+        let forward = base == Some(tip);
+        if strategy == MergeStrategy::FastForward {
+            if forward {
+                return Ok(Outcome::Commit(work));
+            }
+            return Err(GitError::Diverged {
+                branch: self.request.branch.clone(),
+            });
+        }
+        let tree = if forward {
+            self.captured.files
+        } else {
+            let side = |commit, name| Side { commit, name };
+            let ours = side(tip, &self.request.branch);
+            let theirs = side(work, &self.handle.record.branch);
+            let merged = three_way(worktree, ours, theirs)?;
+            if !merged.conflicts.is_empty() {
+                return Ok(Outcome::Nothing(MergeOutcome::Conflicts(merged.conflicts)));
+            }
+            merged.tree
+        };
+        let brings_history =
+            strategy == MergeStrategy::MergeCommit && !contains(worktree, tip, self.captured.head)?;
+        if !brings_history && tree == tree_of(worktree, tip)? {
+            return Ok(Outcome::Nothing(MergeOutcome::UpToDate));
+        }
+        self.merged(tree, tip, work).map(Outcome::Commit)
     }
 
-    /// The commit that the branch moves to.
-    fn merged(
-        &self,
-        request: &MergeRequest,
-        tree: ObjectId,
-        tip: ObjectId,
-        work: ObjectId,
-    ) -> Result<ObjectId> {
+    /// The commit that holds the head's state: its last one if that is all, else one on top of it.
+    fn work(&self) -> Result<ObjectId> {
+        if self.captured.files == self.captured.head_tree {
+            return Ok(self.captured.head);
+        }
+        let message = format!("Work of the head {}\n", self.handle.record.name);
+        self.write(&message, self.captured.files, &[self.captured.head])
+    }
+
+    /// The commit that joins the head's work with the branch.
+    fn merged(&self, tree: ObjectId, tip: ObjectId, work: ObjectId) -> Result<ObjectId> {
         let name = &self.handle.record.name;
-        let message = match &request.message {
-            Some(message) => message.clone(),
-            None => format!("Merge the head {name} into {}\n", request.branch),
+        let message = match &self.request.message {
+            Some(message) => clean(message)?,
+            None => format!("Merge the head {name} into {}\n", self.request.branch),
         };
         let parents = [tip, work];
-        let parents = if request.strategy == MergeStrategy::Squash {
+        let parents = if self.request.strategy == MergeStrategy::Squash {
             &parents[..1]
         } else {
             &parents
@@ -221,31 +189,38 @@ impl Commits<'_> {
         self.write(&message, tree, parents)
     }
 
-    /// The tree of a commit.
-    fn tree(&self, commit: ObjectId) -> Result<ObjectId> {
-        let commit = self.worktree.find_commit(commit).git("read the branch")?;
-        Ok(commit.tree_id().git("read the branch")?.detach())
+    fn write(&self, message: &str, tree: ObjectId, parents: &[ObjectId]) -> Result<ObjectId> {
+        let identity = Identity::of(self.worktree, self.request.author.as_ref())?;
+        let now = self.handle.context.now();
+        identity.write(self.worktree, message, tree, parents, now)
     }
 
-    /// Writes a commit in the name of who is configured in the repository, or for the user; else in our own.
-    fn write(&self, message: &str, tree: ObjectId, parents: &[ObjectId]) -> Result<ObjectId> {
-        let config = self.worktree.config_snapshot();
-        let name = config
-            .string("user.name")
-            .unwrap_or_else(|| SIGNATURE_NAME.into());
-        let email = config
-            .string("user.email")
-            .unwrap_or_else(|| SIGNATURE_EMAIL.into());
-        let time = signature_time(self.handle.context.now());
-        let signature = gix::actor::SignatureRef {
-            name: name.as_ref(),
-            email: email.as_ref(),
-            time: &time,
+    /// Moves the branch from `tip` to `new` together with the worktree that has it.
+    fn follow(
+        &self,
+        follower: &Follower,
+        reference: &str,
+        tip: ObjectId,
+        new: ObjectId,
+    ) -> Result<()> {
+        let trees = Trees {
+            from: tree_of(self.worktree, tip)?,
+            to: tree_of(self.worktree, new)?,
         };
-        let parents = parents.iter().copied();
-        let commit = self
-            .worktree
-            .new_commit_as(signature, signature, message, tree, parents);
-        Ok(commit.git("write a commit")?.id)
+        follower.expect_way(self.handle, &self.request.branch, trees.from, trees.to)?;
+        let advance = Advance {
+            git_dir: follower.place.git_dir.clone(),
+            folder: follower.place.folder.clone(),
+            branch: reference.to_owned(),
+            from: tip,
+            to: new,
+            files: trees,
+            index: trees,
+            settled: Vec::new(),
+            stages: Vec::new(),
+            merge: MergeState::None,
+            why: "merge head".to_owned(),
+        };
+        advance::run(self.handle, &follower.worktree, &advance)
     }
 }

@@ -4,6 +4,8 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
+use crate::advance::Advance;
+
 use super::{HeadRecord, Layout, durable, record};
 use crate::error::{IoStep as _, Result};
 
@@ -23,6 +25,8 @@ pub(crate) enum Operation {
         /// The ref that keeps what was uncommitted.
         kept: Option<String>,
     },
+    /// Move a branch and the worktree that has it. It is finished, or undone if somebody changed what it changes.
+    Advance(Box<Advance>),
 }
 
 /// An operation under way on a head; its writer holds the head's lock.

@@ -123,6 +123,13 @@ impl Layout {
         self.root.join("locks").join(format!("{workspace}.lock"))
     }
 
+    /// The lock of who moves a branch of a workspace that is checked out somewhere.
+    pub(crate) fn branches_lock(&self, workspace: &str) -> PathBuf {
+        self.root
+            .join("locks")
+            .join(format!("{workspace}.branches"))
+    }
+
     /// The folder with the operations under way.
     pub(crate) fn intents(&self) -> PathBuf {
         self.root.join("intents")

@@ -4,6 +4,7 @@ mod claim;
 pub(crate) mod durable;
 mod head_record;
 mod holder;
+pub(crate) mod id_text;
 mod intent;
 mod layout;
 mod lock;

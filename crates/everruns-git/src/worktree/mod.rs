@@ -8,3 +8,4 @@ mod verify;
 pub(crate) use checkout::populate;
 pub(crate) use record::{NewRecord, Worktree};
 pub(crate) use remove::delete;
+pub(crate) use verify::is_linked;

@@ -101,3 +101,21 @@ fn expect(path: &Path, bytes: &[u8], what: &'static str) -> Result<()> {
         Err(forged(what))
     }
 }
+
+/// Whether `folder` is the worktree of the Git directory `git_dir`, by what is in the folder.
+pub(crate) fn is_linked(folder: &Path, git_dir: &Path) -> Result<bool> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let link = folder.join(".git");
+    match fs::symlink_metadata(&link) {
+        Ok(meta) if meta.is_dir() => {
+            let real = fs::canonicalize(&link).step("resolve", &link)?;
+            Ok(fs::canonicalize(git_dir).is_ok_and(|git_dir| git_dir == real))
+        }
+        Ok(meta) if meta.is_file() => {
+            let content = crate::state::durable::read(&link)?.unwrap_or_default();
+            let named = content.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii);
+            Ok(named == Some(git_dir.as_os_str().as_bytes()))
+        }
+        _ => Ok(false),
+    }
+}

@@ -1,0 +1,160 @@
+//! Moving a worktree and its branch.
+
+use everruns_core::failpoint::hit;
+use gix::bstr::ByteSlice as _;
+use rustix::fs::FileType;
+
+use super::Advance;
+use super::content::Contents;
+use crate::checkpoint;
+use crate::error::{GitError, Result};
+use crate::files::Files;
+use crate::head::{self, Handle, Step, plan};
+use crate::index::Seen;
+use crate::repository::Refs;
+use crate::state::{Intent, Operation, durable};
+
+/// Does what `advance` says to the worktree opened as `worktree`, on behalf of the head of `handle`, whose lock the
+/// caller holds.
+///
+/// Everything that could stand in the way has been looked for before, and every object is on the disk. When a step
+/// fails, what was done is undone.
+pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance) -> Result<()> {
+    let layout = handle.layout();
+    let index = worktree.index_path();
+    let before = durable::read(&index)?;
+    Intent {
+        head: handle.reload()?,
+        operation: Operation::Advance(Box::new(advance.clone())),
+    }
+    .save(layout)?;
+    let done = hit("git.advance.after-intent")
+        .map_err(GitError::from)
+        .and_then(|()| forward(worktree, advance, handle.context.now()));
+    let Err(failure) = done else {
+        return Intent::clear(layout, &handle.record.id);
+    };
+    let undone = back(worktree, advance).and_then(|()| match before {
+        Some(bytes) => durable::write(&index, &bytes),
+        None => durable::remove(&index),
+    });
+    match undone {
+        Ok(()) => Intent::clear(layout, &handle.record.id)?,
+        Err(second) => {
+            tracing::warn!(head = handle.record.id, error = %second, "a failed step is left for the next open");
+        }
+    }
+    Err(failure)
+}
+
+/// Does all steps, of which any may have been done before.
+pub(super) fn forward(worktree: &gix::Repository, advance: &Advance, now: i64) -> Result<()> {
+    let mut seen = Seen::new();
+    if advance.files.from != advance.files.to {
+        let steps = plan(worktree, advance.files.from, advance.files.to)?;
+        write(worktree, advance, &steps, &mut seen)?;
+    }
+    hit("git.advance.after-files")?;
+    advance.change_index(worktree, &seen)?;
+    hit("git.advance.after-index")?;
+    // What the branch is going to vouch for is on the disk before it moves.
+    checkpoint::flush_objects(worktree)?;
+    hit("git.advance.after-flush")?;
+    if advance.from != advance.to {
+        move_branch(worktree, advance, now)?;
+    }
+    hit("git.advance.after-branch")?;
+    advance.note_merge()?;
+    Ok(hit("git.advance.after-notes")?)
+}
+
+fn move_branch(worktree: &gix::Repository, advance: &Advance, now: i64) -> Result<()> {
+    let refs = Refs::new(worktree, now);
+    let moved = if advance.from.is_null() {
+        refs.create(&advance.branch, advance.to, &advance.why)
+    } else {
+        refs.swap(&advance.branch, advance.from, advance.to, &advance.why)
+    };
+    moved.map_err(|failure| match failure {
+        GitError::Git { source, .. } if source.is_conflict() => GitError::BranchMoved {
+            branch: advance
+                .branch
+                .strip_prefix("refs/heads/")
+                .unwrap_or(&advance.branch)
+                .to_owned(),
+        },
+        failure => failure,
+    })?;
+    checkpoint::flush_reference(worktree.common_dir(), &advance.branch)
+}
+
+/// Changes the files as `steps` say.
+fn write(
+    worktree: &gix::Repository,
+    advance: &Advance,
+    steps: &[Step],
+    seen: &mut Seen,
+) -> Result<()> {
+    let files = Files::open(&advance.folder)?;
+    for step in steps.iter().filter(|step| step.becomes.is_none()) {
+        // The folder of a nested repository is not ours to remove.
+        let is_folder = files
+            .stat(step.path.as_ref())?
+            .is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        if !is_folder {
+            files.remove(step.path.as_ref())?;
+        }
+    }
+    hit("git.advance.after-removals")?;
+    // Attributes decide how the other files are written, so they come first.
+    let (attributes, others): (Vec<&Step>, Vec<&Step>) = steps
+        .iter()
+        .partition(|step| step.path.ends_with(b".gitattributes"));
+    for group in [attributes, others] {
+        head::write(&advance.folder, worktree, &files, &group, seen)?;
+    }
+    Ok(())
+}
+
+/// Puts the files back that have been changed already, and no others.
+pub(super) fn back(worktree: &gix::Repository, advance: &Advance) -> Result<()> {
+    if advance.files.from == advance.files.to {
+        return Ok(());
+    }
+    let mut contents = Contents::new(worktree, Files::open(&advance.folder)?)?;
+    let mut steps = Vec::new();
+    let backwards = plan(worktree, advance.files.to, advance.files.from)?;
+    let done = plan(worktree, advance.files.from, advance.files.to)?;
+    for step in backwards {
+        let target = done.iter().find(|done| done.path == step.path);
+        let target = target.and_then(|done| done.becomes);
+        if contents.at(step.path.as_bstr())? == target {
+            steps.push(step);
+        }
+    }
+    let mut seen = Seen::new();
+    write(worktree, advance, &steps, &mut seen)
+}
+
+impl Advance {
+    /// The paths that somebody has given another content than the one before and the one after.
+    pub(super) fn changed_by_others(&self, worktree: &gix::Repository) -> Result<bool> {
+        if self.files.from == self.files.to {
+            return Ok(false);
+        }
+        let mut contents = Contents::new(worktree, Files::open(&self.folder)?)?;
+        let before = plan(worktree, self.files.to, self.files.from)?;
+        for step in plan(worktree, self.files.from, self.files.to)? {
+            let found = contents.at(step.path.as_bstr())?;
+            let was = before.iter().find(|before| before.path == step.path);
+            // Removals come before the files that take their place, so nothing is fine as well.
+            let known = found.is_none()
+                || found == step.becomes
+                || found == was.and_then(|was| was.becomes);
+            if !known {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

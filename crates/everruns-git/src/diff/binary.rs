@@ -1,0 +1,72 @@
+//! Contents that are no text, in the form that `git apply` takes.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use gix::zlib::Compression;
+use gix::zlib::stream::deflate;
+
+use crate::error::{IoStep as _, Result};
+
+/// The digits of Git's base 85.
+const DIGITS: &[u8; 85] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+/// How many bytes a line holds.
+const LINE: usize = 52;
+
+/// Appends the change from `old` to `new`, which can be applied either way.
+pub(super) fn push(out: &mut Vec<u8>, old: &[u8], new: &[u8]) -> Result<()> {
+    out.extend_from_slice(b"GIT binary patch\n");
+    literal(out, new)?;
+    literal(out, old)
+}
+
+fn literal(out: &mut Vec<u8>, content: &[u8]) -> Result<()> {
+    let compressed = compress(content).step("compress", Path::new("a file"))?;
+    out.extend_from_slice(format!("literal {}\n", content.len()).as_bytes());
+    for line in compressed.chunks(LINE) {
+        let length = u8::try_from(line.len()).unwrap_or(0);
+        out.push(if length <= 26 {
+            b'A' + length - 1
+        } else {
+            b'a' + length - 27
+        });
+        for group in line.chunks(4) {
+            let mut bytes = [0; 4];
+            bytes[..group.len()].copy_from_slice(group);
+            push_digits(out, u32::from_be_bytes(bytes));
+        }
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    Ok(())
+}
+
+fn compress(content: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut stream = deflate::Write::new(Vec::new(), Compression::DEFAULT);
+    stream.write_all(content)?;
+    stream.flush()?;
+    Ok(stream.into_inner())
+}
+
+/// Five digits, the most significant first.
+fn push_digits(out: &mut Vec<u8>, mut value: u32) {
+    let mut digits = [0; 5];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[(value % 85) as usize];
+        value /= 85;
+    }
+    out.extend_from_slice(&digits);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_as_git_writes_it() {
+        let mut out = Vec::new();
+        literal(&mut out, b"").unwrap();
+        assert_eq!(out, b"literal 0\nHcmV?d00001\n\n");
+    }
+}
