@@ -1,5 +1,6 @@
 //! Where this program keeps heads and sessions.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy as _, choose_base_strategy};
@@ -62,7 +63,7 @@ impl StateFolder {
         });
         for (option, value) in [("--repo", elsewhere), ("--state", self.flag.as_deref())] {
             if let Some(value) = value {
-                command.push_str(&format!(" {option} {}", quoted(value)));
+                let _ = write!(command, " {option} {}", quoted(value));
             }
         }
         command

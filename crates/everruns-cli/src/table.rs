@@ -1,5 +1,7 @@
 //! Columns that people can read.
 
+use std::fmt::Write as _;
+
 /// A column that may be as wide as it needs to be.
 pub(crate) const WHOLE: usize = usize::MAX;
 
@@ -23,7 +25,7 @@ pub(crate) fn table<const N: usize>(heading: [(&str, usize); N], rows: &[[String
                 .map(|other| other[column].chars().count())
                 .max()
                 .unwrap_or_default();
-            row.push_str(&format!("{cell:width$}  "));
+            let _ = write!(row, "{cell:width$}  ");
         }
         text.push_str(row.trim_end());
         text.push('\n');

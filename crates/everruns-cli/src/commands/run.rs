@@ -1,6 +1,6 @@
 //! `everruns run`
 
-use everruns::{Agent, Workspace, WorkspaceError, WorkspaceHeadState};
+use everruns::{Agent, Workspace, WorkspaceError, WorkspaceHead, WorkspaceHeadState};
 
 use super::turn::{self, Place};
 use crate::agents::worker;
@@ -10,6 +10,9 @@ use crate::output::{Output, note, shown};
 use crate::sessions::Sessions;
 use crate::state::StateFolder;
 use crate::{provider, repository};
+
+/// How often another name is looked for when others keep taking them.
+const NAME_ATTEMPTS: u32 = 20;
 
 pub(crate) async fn run(state: &StateFolder, output: Output, args: RunArgs) -> Result<(), Failure> {
     if args.task.trim().is_empty() {
@@ -33,20 +36,7 @@ async fn start(
     workspace: &Workspace,
     agent: Agent,
 ) -> Result<(), Failure> {
-    let name = match args.head {
-        Some(name) => name,
-        None => free_name(workspace, &args.task).await?,
-    };
-    let mut builder = workspace.head(name);
-    if let Some(revision) = args.from {
-        builder = builder.from_revision(revision);
-    }
-    let head = builder.create().await.map_err(|error| match error {
-        WorkspaceError::NameTaken { .. } => {
-            Failure::from(error).hint("the new head's name is chosen with `--head NAME`")
-        }
-        other => other.into(),
-    })?;
+    let head = make_head(&args, workspace).await?;
     let session = sessions
         .create(agent)
         .workspace(head.clone())
@@ -69,6 +59,34 @@ async fn start(
         locator: &workspace.descriptor().locator,
     };
     turn::take(output, &place, &args.task).await
+}
+
+/// Makes the head with the name that was asked for, or with one that is free.
+async fn make_head(args: &RunArgs, workspace: &Workspace) -> Result<WorkspaceHead, Failure> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let name = match &args.head {
+            Some(name) => name.clone(),
+            None => free_name(workspace, &args.task).await?,
+        };
+        let mut builder = workspace.head(name);
+        if let Some(revision) = &args.from {
+            builder = builder.from_revision(revision);
+        }
+        match builder.create().await {
+            Ok(head) => return Ok(head),
+            // Another process may have taken the name since it was looked for.
+            Err(WorkspaceError::NameTaken { .. })
+                if args.head.is_none() && attempts < NAME_ATTEMPTS => {}
+            Err(error @ WorkspaceError::NameTaken { .. }) => {
+                return Err(
+                    Failure::from(error).hint("the new head's name is chosen with `--head NAME`")
+                );
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
 }
 
 fn title(task: &str) -> String {
@@ -99,8 +117,9 @@ async fn free_name(workspace: &Workspace, task: &str) -> Result<String, Failure>
     if !taken(&base) {
         return Ok(base);
     }
-    let numbered = (2..)
-        .map(|number: u32| format!("{base} {number}"))
+    // Of more names than there are heads, one is free.
+    let numbered = (2..=heads.len() + 2)
+        .map(|number| format!("{base} {number}"))
         .find(|name| !taken(name));
     Ok(numbered.unwrap_or(base))
 }

@@ -8,12 +8,14 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::head::diff_stat;
 use crate::failure::Failure;
-use crate::output::{Output, line};
+use crate::output::{Output, line, note};
 use crate::progress::{self, Progress};
 use crate::state::StateFolder;
 
 /// The exit code of a program that Ctrl-C ended, as shells have it.
 const LEFT_AT_ONCE: i32 = 130;
+
+const STOPPING: &str = "stopping; press Ctrl-C again to leave at once";
 
 /// What a turn needs: where it happens, and where to say so.
 pub(crate) struct Place<'a> {
@@ -54,12 +56,12 @@ pub(crate) async fn take(output: Output, place: &Place<'_>, message: &str) -> Re
         Ok(pending) => pending,
         Err(error) => return Err(place.kept(error.into())),
     };
-    let stop = tokio::spawn(stop_on_signal(
+    // Until the process ends: from its first signal on, nothing else heeds signals.
+    tokio::spawn(stop_on_signal(
         place.session.clone(),
         progress.as_ref().map(Progress::notices),
     ));
     let ended = pending.wait().await;
-    stop.abort();
     if let Some(progress) = progress {
         progress.finish(ended.is_ok()).await;
     }
@@ -91,9 +93,11 @@ async fn stop_on_signal(session: Session, notices: Option<UnboundedSender<String
     if !told_to_stop().await {
         return;
     }
-    if let Some(notices) = notices {
-        // Progress may have ended with the turn, just now: then there is nothing left to stop.
-        drop(notices.send("stopping; press Ctrl-C again to leave at once".to_owned()));
+    if let Some(notices) = notices
+        && let Err(unshown) = notices.send(STOPPING.to_owned())
+    {
+        // The turn has ended, and with it the progress; what follows it goes on.
+        note(&unshown.0);
     }
     session.cancel().await;
     if told_to_stop().await {

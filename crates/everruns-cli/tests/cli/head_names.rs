@@ -39,6 +39,21 @@ fn the_first_words_of_the_task_are_the_name_and_a_taken_one_is_counted_up() {
 }
 
 #[test]
+fn processes_that_start_at_once_all_get_a_head() {
+    let (_server, place) = place(6);
+    let running: Vec<_> = (0..6).map(|_| place.start(&["run", "Go."])).collect();
+    for ran in running {
+        let ran = ran.finish();
+        assert!(ran.status.success(), "{ran:?}");
+    }
+    let mut found = names(&place);
+    found.sort();
+    assert_eq!(found, ["Go.", "Go. 2", "Go. 3", "Go. 4", "Go. 5", "Go. 6"]);
+    let listed = place.json(&["session", "list"]);
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
 fn long_tasks_and_tasks_that_draw_give_names_too() {
     let (_server, place) = place(2);
     place.ok(&["run", &"word ".repeat(100)]);

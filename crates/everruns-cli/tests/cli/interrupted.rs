@@ -13,7 +13,7 @@ fn slow() -> Server {
     let written = json!({"path": "made.txt", "content": "made\n"});
     Server::start(vec![
         ScriptedStep::call("write_file", written),
-        ScriptedStep::say("I will never say this").slow(Duration::from_secs(600)),
+        ScriptedStep::say("I will never say this").slow(Duration::from_mins(10)),
     ])
 }
 
@@ -32,6 +32,9 @@ fn a_killed_turn_is_resumed_on_its_head_with_an_honest_record() {
     let running = place.start(&["run", "Make the file."]);
     until("the second request", || first.requests().len() == 2);
     let id = place.session_id();
+
+    let shown = place.run(&["session", "show", &id]);
+    insta::assert_snapshot!("shown_while_it_runs", shown.printed());
 
     // While it lives, nobody else may execute its session.
     let busy = place.run(&["resume", &id]);

@@ -1,4 +1,9 @@
 //! The `everruns` command as its users meet it: the real program in real repositories, with a real server to ask.
+#![expect(
+    clippy::unwrap_used,
+    clippy::string_slice,
+    reason = "the helpers of tests panic, too"
+)]
 
 mod demo;
 mod failing_models;

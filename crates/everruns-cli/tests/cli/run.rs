@@ -8,7 +8,7 @@ fn makes_a_file() -> Vec<ScriptedStep> {
         "write_file",
         json!({"path": "made.txt", "content": "made\n"}),
     );
-    step.text = "I will make it.".to_owned();
+    "I will make it.".clone_into(&mut step.text);
     vec![step, ScriptedStep::say("It is made.")]
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Server, redacted};
 
 /// How long anything that a test waits for may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A repository, a state folder beside it, and the program to be run there.
 pub(crate) struct Place {

@@ -48,7 +48,7 @@ fn branches(text: &str) -> String {
             piece.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-'));
         let name = piece.strip_suffix(rest).unwrap_or(piece);
         match name.rsplit_once('-') {
-            Some((slug, id)) if id.len() == 10 => result.push_str(&format!("{slug}-<id>{rest}")),
+            Some((slug, id)) if id.len() == 10 => result.extend([slug, "-<id>", rest]),
             _ => result.push_str(piece),
         }
     }

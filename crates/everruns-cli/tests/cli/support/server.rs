@@ -3,7 +3,7 @@ use everruns_acceptance::openai_server::{ScriptedOpenAi, ScriptedStep, SeenReque
 /// A scripted server on a runtime of its own, so that tests can wait for processes.
 pub(crate) struct Server {
     runtime: Option<tokio::runtime::Runtime>,
-    server: ScriptedOpenAi,
+    scripted: ScriptedOpenAi,
     url: String,
 }
 
@@ -17,7 +17,7 @@ impl Server {
         let (server, url) = runtime.block_on(ScriptedOpenAi::start(steps)).unwrap();
         Self {
             runtime: Some(runtime),
-            server,
+            scripted: server,
             url,
         }
     }
@@ -27,7 +27,7 @@ impl Server {
     }
 
     pub(crate) fn requests(&self) -> Vec<SeenRequest> {
-        self.server.requests()
+        self.scripted.requests()
     }
 }
 
