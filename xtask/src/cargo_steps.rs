@@ -36,8 +36,9 @@ pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
     let nextest = context.has_cargo_tool("nextest");
     let command = if nextest {
         let profile = if context.ci { "ci" } else { "default" };
-        context.cargo_locked("nextest").args([
-            "run",
+        // `--locked` belongs to `run`: cargo passes all that follows its name on to nextest.
+        let run = context.cargo("nextest").arg("run");
+        run.args(context.ci.then_some("--locked")).args([
             "--workspace",
             "--all-features",
             "--no-fail-fast",
