@@ -22,7 +22,7 @@ fn folder(place: &Place, head: &str) -> std::path::PathBuf {
     other.with_file_name(head)
 }
 
-/// Proves C14 C16: after SIGKILL the session goes on on exactly its head, and its record says what happened.
+/// Proves C15: after SIGKILL the session goes on on exactly its head, and its record says what happened.
 #[test]
 fn a_killed_turn_is_resumed_on_its_head_with_an_honest_record() {
     let first = slow();

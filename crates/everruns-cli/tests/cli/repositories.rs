@@ -11,6 +11,7 @@ fn names(place: &Place, repo: &str) -> Vec<String> {
         .collect()
 }
 
+/// Proves C02 for the command.
 #[test]
 fn any_folder_of_a_repository_means_it() {
     let place = Place::new();

@@ -12,7 +12,7 @@ fn makes_a_file() -> Vec<ScriptedStep> {
     vec![step, ScriptedStep::say("It is made.")]
 }
 
-/// Proves C01 C05: the agent's changes are in its head and nowhere else.
+/// Proves H30 for the command: the agent's changes are in its head and nowhere else.
 #[test]
 fn a_task_changes_its_head_and_nothing_else() {
     let server = Server::start(makes_a_file());
