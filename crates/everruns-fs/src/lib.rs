@@ -17,7 +17,7 @@ mod policy;
 pub mod search;
 mod seeded;
 
-pub use audit::{AuditFileSystem, AuditSink, FileChange, FileChangeKind, FileChangeOutcome};
+pub use audit::{AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, AuditSink};
 pub use backend::{DirectoryWorkspaceBackend, MemoryWorkspaceBackend};
 pub use limits::{FileLimits, FileUsage, LimitsFileSystem};
 pub use memory::{MemoryFileSystem, MemoryOptions};

@@ -148,6 +148,35 @@ pub trait SessionFileSystem: Send + Sync + Debug {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError>;
 
+    /// As [`read`](Self::read), but only when `path` is the path under which the tree itself keeps the file: no link
+    /// is on the way, and `resolve` would give `path` back.
+    ///
+    /// What a rule said about `path` then holds of exactly the bytes that are read, whoever changes links
+    /// meanwhile, and it costs no `resolve`. `None` says that this is not so, or cannot be told at once; the
+    /// caller then resolves and reads. That is what an implementation that can tell nothing always says, and the
+    /// default.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        let _ = (path, range);
+        Ok(None)
+    }
+
+    /// As [`stat`](Self::stat), but only when no link is on the way to the entry, which may itself be one; see
+    /// [`read_direct`](Self::read_direct).
+    ///
+    /// # Errors
+    /// As [`stat`](Self::stat).
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        let _ = path;
+        Ok(None)
+    }
+
     /// Where a process on this host would find `path`, when anywhere. Does no I/O and proves nothing
     /// about containment: only a compute that confines its processes may use it.
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf>;

@@ -4,6 +4,10 @@
 /// code points that HFS+ ignores are all seen through. The rules are those by which Git itself protects its
 /// folder (`core.protectNTFS` and `core.protectHFS`).
 pub fn is_git_internal_name(name: &str) -> bool {
+    // Nearly every name is ordinary, and each is asked about many times.
+    if name.is_ascii() && !matches!(name.as_bytes().first(), Some(b'.' | b'g' | b'G')) {
+        return false;
+    }
     let visible: String = name.chars().filter(|&c| !ignored_by_hfs(c)).collect();
     let before_stream = visible.split(':').next().unwrap_or_default();
     let bare = before_stream

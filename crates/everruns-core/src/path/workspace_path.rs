@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PathError, is_git_internal_name, parse};
+use super::parse::{self, MAX_COMPONENT_BYTES, MAX_DEPTH, MAX_PATH_BYTES};
+use super::{PathError, is_git_internal_name};
 
 /// The name of an additional root: 1 to 64 letters, digits, `.`, `_` and `-`, not starting with a dot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,7 +159,41 @@ impl WorkspacePath {
                 path: below.to_owned(),
             });
         }
+        if let Some(child) = self.child(below) {
+            return Ok(child);
+        }
         Self::parse(&format!("{self}/{below}"))
+    }
+
+    /// The path of the entry `name`, when that is one plain component. Listings and searches make many of these.
+    fn child(&self, name: &str) -> Option<Self> {
+        let is_plain = !matches!(name, "" | "." | "..")
+            && name.len() <= MAX_COMPONENT_BYTES
+            && !name.bytes().any(|byte| matches!(byte, b'/' | 0));
+        if !is_plain || self.components().count() >= MAX_DEPTH {
+            return None;
+        }
+        let mount = match &self.mount {
+            Mount::Head => "/workspace".len(),
+            Mount::Root(name) => "/roots/".len() + name.as_str().len(),
+        };
+        // What is counted is the absolute spelling, with its separators.
+        if mount + self.relative.len() + name.len() + 2 > MAX_PATH_BYTES {
+            return None;
+        }
+        let relative = if self.relative.is_empty() {
+            Arc::from(name)
+        } else {
+            let mut text = String::with_capacity(self.relative.len() + 1 + name.len());
+            text.push_str(&self.relative);
+            text.push('/');
+            text.push_str(name);
+            Arc::from(text)
+        };
+        Some(Self {
+            mount: self.mount.clone(),
+            relative,
+        })
     }
 
     /// Whether this path is `folder` or lies below it, by components.
@@ -311,6 +346,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn joining_is_parsing_the_longer_text(
+            folder in "(/roots/r/)?([ab]{1,3}/){0,4}[ab]{1,200}",
+            deep in 0_usize..260,
+            name in "[ab./\\\\:\0]{0,3}|[ab]{250,260}",
+        ) {
+            let folder = WorkspacePath::parse(&format!("{folder}{}", "/x".repeat(deep)));
+            let folder = folder.unwrap_or_else(|_| WorkspacePath::root());
+            if !name.starts_with('/') {
+                prop_assert_eq!(folder.join(&name), WorkspacePath::parse(&format!("{folder}/{name}")));
+            }
+        }
+
         #[test]
         fn parsing_the_display_gives_the_same_path(text in "[a-z./ :\\\\~-]{1,40}") {
             if let Ok(parsed) = WorkspacePath::parse(&text) {

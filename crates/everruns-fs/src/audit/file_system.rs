@@ -12,7 +12,7 @@ use everruns_core::file_system::{
 use everruns_core::path::WorkspacePath;
 
 use super::pending::Pending;
-use super::{AuditSink, FileChangeKind};
+use super::{AuditOperation, AuditSink};
 
 /// A file system that tells an [`AuditSink`] of every change: made, failed, refused or abandoned.
 ///
@@ -32,8 +32,8 @@ impl AuditFileSystem {
         Self { inner, sink }
     }
 
-    fn begin<'a>(&'a self, path: &'a WorkspacePath, kind: FileChangeKind<'a>) -> Pending<'a> {
-        Pending::new(self.sink.as_ref(), path, kind)
+    fn begin<'a>(&'a self, path: &'a WorkspacePath, operation: AuditOperation<'a>) -> Pending<'a> {
+        Pending::new(self.sink.as_ref(), path, operation)
     }
 
     /// The version that a change under `precondition` finds.
@@ -78,7 +78,7 @@ impl SessionFileSystem for AuditFileSystem {
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
         let length = bytes.len() as u64;
-        let mut change = self.begin(path, FileChangeKind::Write { bytes: length });
+        let mut change = self.begin(path, AuditOperation::Write { bytes: length });
         change.was(self.before(path, precondition).await);
         let result = self.inner.write(path, bytes, precondition).await;
         change.settle(&result, |version| Some(*version));
@@ -91,7 +91,7 @@ impl SessionFileSystem for AuditFileSystem {
         removal: Removal,
         precondition: Precondition,
     ) -> Result<(), FileSystemError> {
-        let mut change = self.begin(path, FileChangeKind::Remove { removal });
+        let mut change = self.begin(path, AuditOperation::Remove { removal });
         change.was(match precondition {
             Precondition::Any => self.entry(path).await,
             _ => self.before(path, precondition).await,
@@ -107,7 +107,7 @@ impl SessionFileSystem for AuditFileSystem {
         to: &WorkspacePath,
         replace: Replace,
     ) -> Result<(), FileSystemError> {
-        let mut change = self.begin(from, FileChangeKind::Rename { to, replace });
+        let mut change = self.begin(from, AuditOperation::Rename { to, replace });
         let before = self.entry(from).await;
         change.was(before);
         let result = self.inner.rename(from, to, replace).await;
@@ -117,7 +117,7 @@ impl SessionFileSystem for AuditFileSystem {
     }
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
-        let change = self.begin(path, FileChangeKind::CreateDir);
+        let change = self.begin(path, AuditOperation::CreateDir);
         let result = self.inner.create_dir(path).await;
         change.settle(&result, |()| None);
         result
@@ -145,6 +145,18 @@ impl SessionFileSystem for AuditFileSystem {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.inner.resolve(path, last).await
+    }
+
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        self.inner.read_direct(path, range).await
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        self.inner.stat_direct(path).await
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

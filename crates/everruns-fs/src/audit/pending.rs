@@ -1,13 +1,13 @@
 use everruns_core::file_system::{ContentVersion, FileSystemError};
 use everruns_core::path::WorkspacePath;
 
-use super::{AuditSink, FileChange, FileChangeKind, FileChangeOutcome};
+use super::{AuditEvent, AuditOperation, AuditOutcome, AuditSink};
 
 /// A change under way. It is recorded as abandoned when it is dropped before it is settled.
 pub(super) struct Pending<'a> {
     sink: &'a dyn AuditSink,
     path: &'a WorkspacePath,
-    kind: FileChangeKind<'a>,
+    operation: AuditOperation<'a>,
     before: Option<ContentVersion>,
     settled: bool,
 }
@@ -16,12 +16,12 @@ impl<'a> Pending<'a> {
     pub(super) fn new(
         sink: &'a dyn AuditSink,
         path: &'a WorkspacePath,
-        kind: FileChangeKind<'a>,
+        operation: AuditOperation<'a>,
     ) -> Self {
         Self {
             sink,
             path,
-            kind,
+            operation,
             before: None,
             settled: false,
         }
@@ -40,20 +40,20 @@ impl<'a> Pending<'a> {
     ) {
         self.settled = true;
         match result {
-            Ok(value) => self.record(after(value), FileChangeOutcome::Done),
+            Ok(value) => self.record(after(value), AuditOutcome::Done),
             Err(error) => {
                 if let FileSystemError::Conflict { current, .. } = error {
                     self.before = *current;
                 }
-                self.record(None, FileChangeOutcome::Failed(error));
+                self.record(None, AuditOutcome::Failed(error));
             }
         }
     }
 
-    fn record(&self, after: Option<ContentVersion>, outcome: FileChangeOutcome<'_>) {
-        self.sink.record(&FileChange {
+    fn record(&self, after: Option<ContentVersion>, outcome: AuditOutcome<'_>) {
+        self.sink.record(&AuditEvent {
             path: self.path,
-            kind: self.kind,
+            operation: self.operation,
             before: self.before,
             after,
             outcome,
@@ -64,7 +64,7 @@ impl<'a> Pending<'a> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if !self.settled {
-            self.record(None, FileChangeOutcome::Abandoned);
+            self.record(None, AuditOutcome::Abandoned);
         }
     }
 }

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, FileContent, FileKind, FileStat, FileSystemError, LastLink,
+    PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
+    SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
+use tokio::task::coop::consume_budget;
 
 use super::blocking::blocking;
 use super::call::Call;
+use super::kind::{file_stat, kind};
 use super::options::{DiskOptions, Resolution};
 use super::search::DiskSource;
 use super::tree::Tree;
@@ -83,8 +86,30 @@ impl SessionFileSystem for DiskFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
+        self.tree.enter_existing(path)?;
+        if let Some(content) = self.tree.read_cached(path, range) {
+            consume_budget().await;
+            return Ok(content);
+        }
         let path = path.clone();
         self.run(move |tree| tree.read(&path, range)).await
+    }
+
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        self.tree.enter_existing(path)?;
+        if let Some(content) = self.tree.read_cached(path, range) {
+            consume_budget().await;
+            return Ok(Some(content));
+        }
+        if !self.tree.by_kernel() {
+            return Ok(None);
+        }
+        let path = path.clone();
+        self.run(move |tree| tree.read_direct(&path, range)).await
     }
 
     async fn write(
@@ -126,8 +151,26 @@ impl SessionFileSystem for DiskFileSystem {
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        self.tree.enter_existing(path)?;
+        if let Some(stat) = self.tree.stat_cached(path) {
+            consume_budget().await;
+            return Ok(file_stat(&stat));
+        }
         let path = path.clone();
         self.run(move |tree| tree.stat(&path)).await
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        self.tree.enter_existing(path)?;
+        if let Some(stat) = self.tree.stat_cached(path) {
+            consume_budget().await;
+            return Ok(Some(file_stat(&stat)));
+        }
+        if !self.tree.by_kernel() {
+            return Ok(None);
+        }
+        let path = path.clone();
+        self.run(move |tree| tree.stat_direct(&path)).await
     }
 
     async fn list(
@@ -149,6 +192,15 @@ impl SessionFileSystem for DiskFileSystem {
         path: &WorkspacePath,
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
+        self.tree.enter(path)?;
+        let is_itself = self
+            .tree
+            .stat_cached(path)
+            .is_some_and(|stat| last == LastLink::Keep || kind(&stat) != FileKind::Symlink);
+        if is_itself {
+            consume_budget().await;
+            return Ok(path.clone());
+        }
         let path = path.clone();
         self.run(move |tree| tree.resolve(&path, last)).await
     }

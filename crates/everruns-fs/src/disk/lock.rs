@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +23,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from
 /// The locks of one tree, shared by all processes that use the same folder for them.
 #[derive(Debug)]
 pub(super) struct Locks {
-    folder: OwnedFd,
+    /// Outside the tree and ours alone, so it is named by its path: a descriptor less for each tree that is open.
+    folder: PathBuf,
     tree: Identity,
     /// Keep threads of this process from waiting for the file by polling.
     waiting: Vec<Mutex<()>>,
@@ -45,9 +46,7 @@ impl Locks {
             source,
         };
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::openat(CWD, folder, flags, Mode::empty())
-            .map_err(|errno| failed(errno.into()))?;
+        let folder = std::path::absolute(folder).map_err(failed)?;
         Ok(Self {
             folder,
             tree,
@@ -122,7 +121,12 @@ impl Locks {
         let Identity { device, inode } = self.tree;
         let name = format!("{device:x}-{inode:x}-{stripe:02}.lock");
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
-        rustix::fs::openat(&self.folder, name, flags, Mode::from_raw_mode(0o600))
+        rustix::fs::openat(
+            CWD,
+            self.folder.join(name),
+            flags,
+            Mode::from_raw_mode(0o600),
+        )
     }
 }
 

@@ -9,6 +9,9 @@
 //!   are read and followed by hand, at most 40 of them, and `..` in a link goes back to a folder that the
 //!   walk itself came through, never above the top. A link to an absolute path leaves the tree.
 //!
+//! Reading and looking first ask for what the kernel has in memory, without waiting and on the task itself; only
+//! what needs a disk goes to a thread that may block.
+//!
 //! # Writing
 //!
 //! A write puts the new bytes into a temporary file beside the target, flushes it, checks the precondition
@@ -27,9 +30,11 @@
 //! attributes are not.
 
 mod blocking;
+mod cached;
 mod call;
 mod commit;
 mod create_dir;
+mod direct;
 mod errors;
 mod existing;
 mod file_system;

@@ -68,12 +68,24 @@ impl Resolver {
         last: LastLink,
         missing: Missing,
     ) -> Result<Place, FileSystemError> {
-        if self.by_kernel
-            && let Some(place) = place_without_links(root, path, last)?
-        {
-            return Ok(place);
+        match self.place_without_links(root, path, last)? {
+            Some(place) => Ok(place),
+            None => walk(root, path, last, missing),
         }
-        walk(root, path, last, missing)
+    }
+
+    /// The place of `path` when the kernel finds no link on the way; `None` when only the walk can tell.
+    pub(super) fn place_without_links(
+        self,
+        root: BorrowedFd<'_>,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<Place>, FileSystemError> {
+        if self.by_kernel {
+            place_without_links(root, path, last)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Opens what is at `path` with `flags`; `None` when only the walk can tell what it is.

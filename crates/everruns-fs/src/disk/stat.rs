@@ -9,7 +9,6 @@ use super::tree::Tree;
 
 impl Tree {
     pub(super) fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
-        self.enter_existing(path)?;
         let place = self.place(path, LastLink::Keep, Missing::Fail)?;
         Ok(file_stat(&stat_place(&place, path)?))
     }
@@ -19,7 +18,6 @@ impl Tree {
         path: &WorkspacePath,
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
-        self.enter(path)?;
         let place = self.place(path, last, Missing::Keep)?;
         let is_dangling = place.through_link && stat_place(&place, path).is_err();
         if is_dangling {

@@ -6,6 +6,7 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::cached::Cached;
 use super::call::Call;
 use super::errors::at;
 use super::lock::{Lock, Locks};
@@ -23,7 +24,8 @@ pub(super) struct Tree {
     pub(super) root: Root,
     pub(super) locks: Locks,
     pub(super) max_file_bytes: u64,
-    resolver: Resolver,
+    pub(super) cached: Cached,
+    pub(super) resolver: Resolver,
 }
 
 impl Tree {
@@ -56,6 +58,7 @@ impl Tree {
             root,
             locks,
             max_file_bytes,
+            cached: Cached::worth_trying(by_kernel),
             resolver: Resolver { by_kernel },
         };
         tree.reclaim_all();

@@ -176,6 +176,18 @@ impl SessionFileSystem for LimitsFileSystem {
         self.inner.resolve(path, last).await
     }
 
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        self.inner.read_direct(path, range).await
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        self.inner.stat_direct(path).await
+    }
+
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {
         self.inner.host_path(path)
     }

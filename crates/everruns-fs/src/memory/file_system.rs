@@ -346,6 +346,19 @@ impl SessionFileSystem for MemoryFileSystem {
         Ok(path.clone())
     }
 
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        // There are no links.
+        self.read(path, range).await.map(Some)
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        self.stat(path).await.map(Some)
+    }
+
     fn host_path(&self, _: &WorkspacePath) -> Option<PathBuf> {
         None
     }

@@ -195,6 +195,20 @@ impl SessionFileSystem for MountedFileSystem {
         Ok(tree.outward(&resolved))
     }
 
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.read_direct(&Tree::inward(path), range).await)
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.stat_direct(&Tree::inward(path)).await)
+    }
+
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {
         let tree = self.tree(path).ok()?;
         tree.files.host_path(&Tree::inward(path))

@@ -18,7 +18,8 @@ use super::WorkspacePolicy;
 /// the tree, or another spelling on a disk that ignores case, gives no access to what is denied. Listings and
 /// searches never show what a read would refuse, and their pages are as full as without a policy.
 ///
-/// A path is resolved just before it is used. A process that may change links in the tree at the same moment,
+/// A file without a link on its way is judged and read in one step. Every other path is resolved just before it is
+/// used. A process that may change links in the tree at the same moment,
 /// which only a compute can give it, can read through this gap whatever it could have read itself: confine
 /// processes with the compute, not with a policy.
 #[derive(Clone, Debug)]
@@ -95,8 +96,21 @@ impl SessionFileSystem for PolicyFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
+        // Without a link on the way, what is judged is what is read.
+        if let Some(content) = self.read_direct(path, range).await? {
+            return Ok(content);
+        }
         self.judged(path, LastLink::Follow, Wanted::Read).await?;
         self.inner.read(path, range).await
+    }
+
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        self.policy.check_read(path)?;
+        self.inner.read_direct(path, range).await
     }
 
     async fn write(
@@ -151,6 +165,9 @@ impl SessionFileSystem for PolicyFileSystem {
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        if let Some(stat) = self.stat_direct(path).await? {
+            return Ok(stat);
+        }
         let resolved = self.judged(path, LastLink::Keep, Wanted::List).await?;
         let stat = self.inner.stat(path).await?;
         if stat.kind != FileKind::Directory {
@@ -187,6 +204,18 @@ impl SessionFileSystem for PolicyFileSystem {
             Some(resolved) => Ok(resolved),
             None => Err(FileSystemError::NotFound { path: path.clone() }),
         }
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        self.policy.check_list(path)?;
+        let stat = self.inner.stat_direct(path).await?;
+        if stat
+            .as_ref()
+            .is_some_and(|stat| stat.kind != FileKind::Directory)
+        {
+            self.policy.check_read(path)?;
+        }
+        Ok(stat)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

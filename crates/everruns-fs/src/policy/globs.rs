@@ -90,6 +90,9 @@ fn with_text<T>(path: &WorkspacePath, f: impl FnOnce(&str) -> T) -> T {
 
 impl Side {
     fn matching(&self, text: &str) -> Option<&str> {
+        if self.given.is_empty() {
+            return None;
+        }
         let index = match self.all {
             Some(index) => Some(index),
             None if self.set.is_match(text) => self.set.matches(text).first().copied(),

@@ -153,8 +153,16 @@ impl<'a> Collector<'a> {
         self.budget
     }
 
+    /// Shows the lines found in one file, all or, when there are too many, none. They were found with this or an
+    /// earlier, larger budget.
     pub(super) fn add_lines(&mut self, path: &WorkspacePath, found: FileLines) {
-        if let Some(limit) = found.overflow {
+        let mut rest = self.budget;
+        let overflow = found
+            .lines
+            .iter()
+            .find_map(|line| rest.spend(line.text.len(), line.is_match))
+            .or(found.overflow);
+        if let Some(limit) = overflow {
             // Lines of a file that fits into the next page come there, all together.
             if self.summary.matches > 0 {
                 self.truncate(limit);

@@ -2,10 +2,11 @@ use everruns_core::file_system::{FileSystemError, GrepQuery, SearchQuery, Search
 use everruns_core::path::WorkspacePath;
 use globset::GlobSet;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use super::collector::Collector;
-use super::{globs, lines};
+use super::globs;
+use super::look::{Looker, Outcome};
 
 /// The most memory that a compiled expression, and separately its automaton's cache, may take.
 const MAX_REGEX_BYTES: usize = 10 << 20;
@@ -15,7 +16,7 @@ const MAX_REGEX_BYTES: usize = 10 << 20;
 pub struct CompiledSearch {
     query: SearchQuery,
     globs: Option<GlobSet>,
-    grep: Option<(RegexMatcher, Searcher)>,
+    grep: Option<(RegexMatcher, SearcherBuilder)>,
 }
 
 impl CompiledSearch {
@@ -76,22 +77,20 @@ impl CompiledSearch {
     /// Does nothing for a query that asks for paths. A file with a NUL byte is passed over as binary, unless it
     /// starts with a UTF-16 byte-order mark.
     pub fn search_bytes(&self, path: &WorkspacePath, bytes: &[u8], collector: &mut Collector<'_>) {
-        let Some((matcher, searcher)) = &self.grep else {
+        let Some(mut looker) = self.looker() else {
             return;
         };
-        if is_binary(bytes) {
-            collector.pass_over_binary(path);
-            return;
+        match looker.look(path, bytes, collector.budget()) {
+            Outcome::Lines(found) => collector.add_lines(path, found),
+            _ => collector.pass_over_binary(path),
         }
-        // A searcher holds the buffers of one search, so each file gets its own copy.
-        let mut searcher = searcher.clone();
-        lines::search(matcher, &mut searcher, path, bytes, collector);
     }
-}
 
-fn is_binary(bytes: &[u8]) -> bool {
-    let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    !utf16 && bytes.contains(&0)
+    /// What looks for the lines; `None` for a query that asks for paths.
+    pub(super) fn looker(&self) -> Option<Looker> {
+        let (matcher, searcher) = self.grep.as_ref()?;
+        Some(Looker::new(matcher.clone(), searcher.build()))
+    }
 }
 
 fn matcher(grep: &GrepQuery) -> Result<RegexMatcher, FileSystemError> {
@@ -116,12 +115,13 @@ fn matcher(grep: &GrepQuery) -> Result<RegexMatcher, FileSystemError> {
         .map_err(|error| globs::invalid(&grep.pattern, error.to_string()))
 }
 
-fn searcher(grep: &GrepQuery) -> Searcher {
-    SearcherBuilder::new()
+fn searcher(grep: &GrepQuery) -> SearcherBuilder {
+    let mut builder = SearcherBuilder::new();
+    builder
         .line_number(true)
         .multi_line(grep.multiline)
         .before_context(grep.context)
         .after_context(grep.context)
-        .binary_detection(BinaryDetection::none())
-        .build()
+        .binary_detection(BinaryDetection::none());
+    builder
 }

@@ -5,7 +5,7 @@ use everruns_core::path::WorkspacePath;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
-use super::collector::{Budget, Collector};
+use super::collector::Budget;
 
 /// One line of a file, ready to be shown.
 #[derive(Debug)]
@@ -24,25 +24,25 @@ pub(super) struct FileLines {
     budget: Budget,
 }
 
-/// Searches `bytes` and gives the lines found to `collector`.
+/// The lines found in `bytes`, as far as `budget` allows.
 pub(super) fn search(
     matcher: &RegexMatcher,
     searcher: &mut Searcher,
     path: &WorkspacePath,
     bytes: &[u8],
-    collector: &mut Collector<'_>,
-) {
+    budget: Budget,
+) -> FileLines {
     let mut found = FileLines {
         lines: Vec::new(),
         overflow: None,
-        budget: collector.budget(),
+        budget,
     };
     // The sink never fails and a slice has no I/O; what is left is a transcoding that gives up, after which
     // the lines found so far are still right.
     if let Err(error) = searcher.search_slice(matcher, bytes, &mut found) {
         tracing::debug!(%path, %error, "search of a file ended early");
     }
-    collector.add_lines(path, found);
+    found
 }
 
 impl FileLines {

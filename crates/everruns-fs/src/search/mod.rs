@@ -10,10 +10,12 @@
 //! [`resume_after`](everruns_core::file_system::SearchSummary::resume_after) repeats nothing, and loses lines only
 //! of a file that is too much for one answer.
 
+mod ahead;
 mod collector;
 mod compile;
 mod globs;
 mod lines;
+mod look;
 mod order;
 mod rules;
 mod source;

@@ -4,10 +4,10 @@ use everruns_core::path::WorkspacePath;
 
 /// A tree that can be searched: folders are opened one from the other, by name, without following links.
 ///
-/// Every method may block. `path` is where the caller stands; it is for messages only.
-pub trait SearchSource: Send + 'static {
+/// Every method may block, and is called from two threads at once. `path` is where the caller stands; it is for messages only.
+pub trait SearchSource: Send + Sync + 'static {
     /// An open folder.
-    type Folder: Send;
+    type Folder: Send + Sync;
 
     /// Opens the folder at `path`, following links that stay inside.
     ///

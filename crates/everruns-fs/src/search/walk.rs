@@ -1,6 +1,10 @@
+use std::sync::Arc;
+use std::thread;
+
 use everruns_core::file_system::{FileKind, FileSystemError};
 use everruns_core::path::WorkspacePath;
 
+use super::ahead::{Ahead, Item, Shared};
 use super::collector::Collector;
 use super::compile::CompiledSearch;
 use super::order::compare_by_components;
@@ -11,30 +15,47 @@ use super::source::{SearchSource, SourceEntry, SourceFile};
 pub(super) fn walk<S: SearchSource>(
     source: &S,
     search: &CompiledSearch,
-    folder: &S::Folder,
+    folder: S::Folder,
     collector: &mut Collector<'_>,
 ) {
-    let mut walk = Walk {
-        source,
-        search,
-        rules: IgnoreRules::default(),
-    };
-    let at = search.query().folder.clone();
-    if search.query().honour_ignores {
-        walk.push_rules_above(&at, collector);
-    }
-    walk.folder(folder, &at, collector);
+    let shared = Shared::new();
+    thread::scope(|scope| {
+        let ahead = search
+            .looker()
+            .map(|looker| Ahead::new(scope, &shared, source, search, looker));
+        let mut walk = Walk {
+            source,
+            search,
+            rules: IgnoreRules::default(),
+            ahead,
+        };
+        let at = search.query().folder.clone();
+        if search.query().honour_ignores {
+            walk.push_rules_above(&at, collector);
+        }
+        walk.folder(&Arc::new(folder), &at, collector);
+        if let Some(ahead) = walk.ahead.take() {
+            ahead.finish(collector);
+        }
+    });
 }
 
-struct Walk<'a, S> {
-    source: &'a S,
-    search: &'a CompiledSearch,
+struct Walk<'scope, 'env, S: SearchSource> {
+    source: &'env S,
+    search: &'env CompiledSearch,
     rules: IgnoreRules,
+    /// Looks into the files; `None` when their paths alone are asked for.
+    ahead: Option<Ahead<'scope, 'env, S>>,
 }
 
-impl<S: SearchSource> Walk<'_, S> {
+impl<S: SearchSource> Walk<'_, '_, S> {
     /// Searches one folder; its depth is bounded because every path below is a [`WorkspacePath`].
-    fn folder(&mut self, folder: &S::Folder, at: &WorkspacePath, collector: &mut Collector<'_>) {
+    fn folder(
+        &mut self,
+        folder: &Arc<S::Folder>,
+        at: &WorkspacePath,
+        collector: &mut Collector<'_>,
+    ) {
         let entries = match self.source.entries(folder, at) {
             Ok(entries) => entries,
             Err(error) => return collector.report(error),
@@ -57,13 +78,13 @@ impl<S: SearchSource> Walk<'_, S> {
                 if is_folder {
                     self.subfolder(folder, &entry.name, &path, collector);
                 } else {
-                    self.file(folder, &entry.name, &path, collector);
+                    self.file(folder, entry.name, path, collector);
                 }
             } else if !is_folder
                 && self.is_new(&path, false)
                 && self.search.query().allows(&path, false)
             {
-                collector.pass_over(&path);
+                self.pass_over(path, collector);
             }
         }
         if honour_ignores {
@@ -102,30 +123,32 @@ impl<S: SearchSource> Walk<'_, S> {
         collector: &mut Collector<'_>,
     ) {
         match self.source.enter(folder, name, path) {
-            Ok(Some(below)) => self.folder(&below, path, collector),
+            Ok(Some(below)) => self.folder(&Arc::new(below), path, collector),
             Ok(None) => {}
             Err(error) => collector.report(error),
         }
     }
 
     fn file(
-        &self,
-        folder: &S::Folder,
-        name: &str,
-        path: &WorkspacePath,
+        &mut self,
+        folder: &Arc<S::Folder>,
+        name: String,
+        path: WorkspacePath,
         collector: &mut Collector<'_>,
     ) {
-        collector.count_file();
-        if !self.search.reads_files() {
-            collector.add_path(path);
-            return;
+        if let Some(ahead) = &mut self.ahead {
+            let folder = Arc::clone(folder);
+            ahead.take(Item::File { folder, name, path }, collector);
+        } else {
+            collector.count_file();
+            collector.add_path(&path);
         }
-        let limit = self.search.query().limits.file_bytes;
-        match self.source.read(folder, name, path, limit) {
-            Ok(SourceFile::Content(bytes)) => self.search.search_bytes(path, &bytes, collector),
-            Ok(SourceFile::TooLarge) => collector.pass_over_large(path),
-            Ok(SourceFile::Gone) => {}
-            Err(error) => collector.report(error),
+    }
+
+    fn pass_over(&mut self, path: WorkspacePath, collector: &mut Collector<'_>) {
+        match &mut self.ahead {
+            Some(ahead) => ahead.take(Item::PassedOver { path }, collector),
+            None => collector.pass_over(&path),
         }
     }
 

@@ -93,6 +93,9 @@ impl SessionFileSystem for SeededFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
+        if let Some(content) = self.read_direct(path, range).await? {
+            return Ok(content);
+        }
         let really = self.really(path, LastLink::Follow).await;
         match self.seeds.above(&really) {
             None => self.inner.read(path, range).await,
@@ -149,6 +152,9 @@ impl SessionFileSystem for SeededFileSystem {
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
+        if let Some(stat) = self.stat_direct(path).await? {
+            return Ok(stat);
+        }
         let really = self.really(path, LastLink::Keep).await;
         match self.seeds.above(&really) {
             Some(seed) if seed.path == really => return Ok(seed.stat()),
@@ -198,6 +204,31 @@ impl SessionFileSystem for SeededFileSystem {
             return Ok(path.clone());
         }
         self.inner.resolve(path, last).await
+    }
+
+    async fn read_direct(
+        &self,
+        path: &WorkspacePath,
+        range: ReadRange,
+    ) -> Result<Option<FileContent>, FileSystemError> {
+        match self.seeds.above(path) {
+            None => self.inner.read_direct(path, range).await,
+            Some(seed) if seed.path == *path => Ok(Some(FileContent::with_version(
+                &seed.content,
+                range,
+                seed.version,
+            ))),
+            Some(_) => Ok(None),
+        }
+    }
+
+    async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        match self.seeds.above(path) {
+            // A folder that is there only because of the seeds is not found below.
+            None if self.seeds.below(path).is_empty() => self.inner.stat_direct(path).await,
+            Some(seed) if seed.path == *path => Ok(Some(seed.stat())),
+            None | Some(_) => Ok(None),
+        }
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -98,6 +98,9 @@ impl Seeds {
 
     /// The read-only seed that `path` is, or would be below of.
     pub(super) fn above(&self, path: &WorkspacePath) -> Option<&Locked> {
+        if self.lock_nothing() {
+            return None;
+        }
         let mut at = Some(path.clone());
         while let Some(path) = at {
             if let Some(seed) = self.get(&path) {

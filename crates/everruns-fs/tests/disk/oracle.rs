@@ -119,6 +119,7 @@ fn check(entries: &[(String, Entry)], asked: &[String]) {
                     walk.resolve(&path(text), last).await,
                 ];
                 assert_eq!(format!("{:?}", resolved[0]), format!("{:?}", resolved[1]));
+                assert_direct(&fixture, text, &resolved[0], last).await;
                 let [Ok(resolved), _] = resolved else {
                     continue;
                 };
@@ -150,6 +151,34 @@ async fn assert_resolved(fixture: &Fixture, text: &str, resolved: &WorkspacePath
         fixture.files.read(resolved, ReadRange::ALL).await,
     ) {
         assert_eq!(before.bytes, after.bytes, "{text} resolved to {resolved}");
+    }
+}
+
+/// What is read or looked at directly is what is there, and only where a path resolves to itself.
+async fn assert_direct(
+    fixture: &Fixture,
+    text: &str,
+    resolved: &Result<WorkspacePath, FileSystemError>,
+    last: LastLink,
+) {
+    let (files, asked) = (&fixture.files, path(text));
+    let is_itself = resolved.as_ref().is_ok_and(|resolved| *resolved == asked);
+    match last {
+        LastLink::Follow => {
+            if let Ok(Some(content)) = files.read_direct(&asked, ReadRange::ALL).await {
+                assert!(is_itself, "{text} goes through a link");
+                let read = files.read(&asked, ReadRange::ALL).await.unwrap();
+                assert_eq!(content, read, "{text}");
+            } else if is_itself {
+                files.read(&asked, ReadRange::ALL).await.unwrap_err();
+            }
+        }
+        LastLink::Keep => {
+            if let Ok(Some(stat)) = files.stat_direct(&asked).await {
+                assert!(is_itself, "{text} goes through a link");
+                assert_eq!(stat, files.stat(&asked).await.unwrap(), "{text}");
+            }
+        }
     }
 }
 

@@ -5,8 +5,7 @@ use everruns_core::file_system::{
     SessionFileSystemExt as _,
 };
 use everruns_fs::{
-    AuditFileSystem, FileChange, FileChangeKind, FileChangeOutcome, MemoryFileSystem,
-    WorkspacePolicy,
+    AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, MemoryFileSystem, WorkspacePolicy,
 };
 use everruns_testkit::doubles::RefusingFileSystem;
 
@@ -30,26 +29,26 @@ fn short(version: Option<ContentVersion>) -> String {
 fn audited(inner: Arc<dyn SessionFileSystem>) -> (AuditFileSystem, Log) {
     let log = Log::default();
     let to = log.clone();
-    let sink = move |change: &FileChange<'_>| {
-        let kind = match change.kind {
-            FileChangeKind::Write { bytes } => format!("write {bytes}"),
-            FileChangeKind::Remove { removal } => format!("remove {removal:?}"),
-            FileChangeKind::Rename { to, .. } => format!("move to {}", to.relative()),
-            FileChangeKind::CreateDir => "folder".to_owned(),
+    let sink = move |event: &AuditEvent<'_>| {
+        let kind = match event.operation {
+            AuditOperation::Write { bytes } => format!("write {bytes}"),
+            AuditOperation::Remove { removal } => format!("remove {removal:?}"),
+            AuditOperation::Rename { to, .. } => format!("move to {}", to.relative()),
+            AuditOperation::CreateDir => "folder".to_owned(),
             other => format!("{other:?}"),
         };
-        let outcome = match change.outcome {
-            FileChangeOutcome::Done => "done",
-            FileChangeOutcome::Failed(FileSystemError::Conflict { .. }) => "conflict",
-            FileChangeOutcome::Failed(FileSystemError::Denied { .. }) => "denied",
-            FileChangeOutcome::Failed(_) => "failed",
-            FileChangeOutcome::Abandoned => "abandoned",
+        let outcome = match event.outcome {
+            AuditOutcome::Done => "done",
+            AuditOutcome::Failed(FileSystemError::Conflict { .. }) => "conflict",
+            AuditOutcome::Failed(FileSystemError::Denied { .. }) => "denied",
+            AuditOutcome::Failed(_) => "failed",
+            AuditOutcome::Abandoned => "abandoned",
             _ => "?",
         };
-        let (before, after) = (short(change.before), short(change.after));
+        let (before, after) = (short(event.before), short(event.after));
         to.lock().unwrap().push(format!(
             "{kind} {}: {before} {after} {outcome}",
-            change.path.relative()
+            event.path.relative()
         ));
     };
     (AuditFileSystem::new(inner, Arc::new(sink)), log)

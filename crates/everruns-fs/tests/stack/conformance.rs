@@ -7,7 +7,7 @@ use everruns_core::file_system::SessionFileSystem;
 use everruns_core::path::Mount;
 use everruns_core::workspace::WorkspaceBackend;
 use everruns_fs::{
-    AuditFileSystem, DirectoryWorkspaceBackend, FileChange, FileLimits, LimitsFileSystem,
+    AuditEvent, AuditFileSystem, DirectoryWorkspaceBackend, FileLimits, LimitsFileSystem,
     MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem, PolicyFileSystem, RootAccess,
     SeededFile, SeededFileSystem, WorkspacePolicy, WorkspaceRootSet,
 };
@@ -82,7 +82,7 @@ async fn seeds_keep_the_contract() {
 async fn audit_keeps_the_contract() {
     file_system::check(Options::default(), || async {
         let (inner, folder) = disk();
-        let sink = Arc::new(|_: &FileChange<'_>| ());
+        let sink = Arc::new(|_: &AuditEvent<'_>| ());
         Subject::new(Arc::new(AuditFileSystem::new(inner, sink))).keeping(folder)
     })
     .await;

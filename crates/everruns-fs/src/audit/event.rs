@@ -4,11 +4,11 @@ use everruns_core::path::WorkspacePath;
 /// One change that was asked for, and what became of it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct FileChange<'a> {
+pub struct AuditEvent<'a> {
     /// The path that was asked for; where a move began.
     pub path: &'a WorkspacePath,
     /// What was asked for.
-    pub kind: FileChangeKind<'a>,
+    pub operation: AuditOperation<'a>,
     /// The version of the file before; `None` when there was none, for folders, and where it could not be told.
     ///
     /// It is exact when a change with a precondition was made. Otherwise it is what the file was just before, so
@@ -17,13 +17,13 @@ pub struct FileChange<'a> {
     /// The version of the file afterwards; `None` when there is none, for folders, and unless the change was made.
     pub after: Option<ContentVersion>,
     /// What became of it.
-    pub outcome: FileChangeOutcome<'a>,
+    pub outcome: AuditOutcome<'a>,
 }
 
 /// What a change was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FileChangeKind<'a> {
+pub enum AuditOperation<'a> {
     /// A file was to be written.
     Write {
         /// How many bytes.
@@ -48,7 +48,7 @@ pub enum FileChangeKind<'a> {
 /// What became of a change.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum FileChangeOutcome<'a> {
+pub enum AuditOutcome<'a> {
     /// It was made.
     Done,
     /// It was refused or failed.

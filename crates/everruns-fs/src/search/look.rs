@@ -1,0 +1,87 @@
+use everruns_core::path::WorkspacePath;
+use grep_regex::RegexMatcher;
+use grep_searcher::Searcher;
+
+use super::collector::{Budget, Collector};
+use super::compile::CompiledSearch;
+use super::lines::{self, FileLines};
+use super::source::{SearchSource, SourceFile};
+
+/// What became of one file.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Lines(FileLines),
+    Binary,
+    TooLarge,
+    Gone,
+    Failed(everruns_core::file_system::FileSystemError),
+    /// It was not asked for.
+    PassedOver,
+}
+
+impl Outcome {
+    /// Tells `collector`, in the order of the files.
+    pub(super) fn apply(self, path: &WorkspacePath, collector: &mut Collector<'_>) {
+        if !matches!(self, Self::PassedOver) {
+            collector.count_file();
+        }
+        match self {
+            Self::Lines(found) => collector.add_lines(path, found),
+            Self::Binary => collector.pass_over_binary(path),
+            Self::TooLarge => collector.pass_over_large(path),
+            Self::Gone => {}
+            Self::Failed(error) => collector.report(error),
+            Self::PassedOver => collector.pass_over(path),
+        }
+    }
+}
+
+/// Looks for lines in one file after the other. Its buffers serve all of them, so each thread has its own.
+#[derive(Clone, Debug)]
+pub(super) struct Looker {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+}
+
+impl Looker {
+    pub(super) fn new(matcher: RegexMatcher, searcher: Searcher) -> Self {
+        Self { matcher, searcher }
+    }
+
+    /// The lines of `bytes`, as far as `budget` allows.
+    pub(super) fn look(&mut self, path: &WorkspacePath, bytes: &[u8], budget: Budget) -> Outcome {
+        if is_binary(bytes) {
+            return Outcome::Binary;
+        }
+        Outcome::Lines(lines::search(
+            &self.matcher,
+            &mut self.searcher,
+            path,
+            bytes,
+            budget,
+        ))
+    }
+
+    /// Reads the file `name` in `folder` and looks for lines in it.
+    pub(super) fn look_into<S: SearchSource>(
+        &mut self,
+        source: &S,
+        search: &CompiledSearch,
+        (folder, name): (&S::Folder, &str),
+        path: &WorkspacePath,
+        budget: Budget,
+    ) -> Outcome {
+        let limit = search.query().limits.file_bytes;
+        match source.read(folder, name, path, limit) {
+            Ok(SourceFile::Content(bytes)) => self.look(path, &bytes, budget),
+            Ok(SourceFile::TooLarge) => Outcome::TooLarge,
+            Ok(SourceFile::Gone) => Outcome::Gone,
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+}
+
+fn is_binary(bytes: &[u8]) -> bool {
+    let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    !utf16 && bytes.contains(&0)
+}
