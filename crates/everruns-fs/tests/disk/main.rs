@@ -1,12 +1,18 @@
 //! The contained disk file system, on a real disk, in both ways of resolving paths.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "the helpers of tests panic, and say why nothing was tested"
+)]
 
 mod conformance;
 mod containment;
 mod entries;
+mod full;
 mod git_folder;
 mod links;
+mod many;
 mod oracle;
 mod races;
 mod removal;
