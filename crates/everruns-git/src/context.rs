@@ -21,6 +21,8 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     /// Gives ids.
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// How many bytes of ignored files a new head gets at most.
+    pub(crate) ignored_limit: u64,
     /// Deletes what destroyed heads leave.
     pub(crate) trash: Trash,
 }

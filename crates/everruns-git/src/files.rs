@@ -34,6 +34,21 @@ pub(crate) enum Found {
     Nothing,
 }
 
+/// A regular file, opened for reading.
+#[derive(Debug)]
+#[expect(
+    clippy::disallowed_types,
+    reason = "a handle that was opened below the root, without following links"
+)]
+pub(crate) struct Opened {
+    /// The file.
+    pub(crate) file: std::fs::File,
+    /// Its size when it was opened.
+    pub(crate) bytes: u64,
+    /// Its permissions.
+    pub(crate) mode: u32,
+}
+
 /// The root folder of a working tree, held open.
 ///
 /// Every path is walked one component at a time from here and no component may be a link, so nothing outside the
@@ -80,6 +95,56 @@ impl Files {
             FileType::Directory => Ok(Found::Folder),
             _ => Ok(Found::Special),
         }
+    }
+
+    /// Opens the regular file at `path`; `None` if there is something else, or nothing.
+    pub(crate) fn open_file(&self, path: &BStr) -> Result<Option<Opened>> {
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(None);
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle = match rustix::fs::openat(&folder, &name, flags, Mode::empty()) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(None),
+            Err(failure) => return Err(failure).step("open", &self.whole(path)),
+        };
+        let stat = rustix::fs::fstat(&handle).step("look at", &self.whole(path))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        Ok(Some(Opened {
+            file: into_file(handle),
+            bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode & 0o777,
+        }))
+    }
+
+    /// Creates a file at `path`, where nothing may be, and has `fill` write it; folders above it are made as needed.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "a handle that was opened below the root, without following links"
+    )]
+    pub(crate) fn create_file(
+        &self,
+        path: &BStr,
+        mode: u32,
+        fill: impl FnOnce(&std::fs::File) -> io::Result<u64>,
+    ) -> Result<u64> {
+        let whole = self.whole(path);
+        let parent = self.parent(path, true)?;
+        let (folder, name) = parent
+            .ok_or(Errno::NOTDIR)
+            .step("make the folders above", &whole)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(&folder, &name, flags, Mode::from_raw_mode(mode))
+            .step("create", &whole)?;
+        let filled = fill(&into_file(handle));
+        if filled.is_err() {
+            // The first failure is the one to report; half a file is worse than none.
+            let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
+        }
+        filled.step("write", &whole)
     }
 
     /// What kind of thing is at `path`, as the file system tells it; `None` if there is nothing.
@@ -280,6 +345,6 @@ fn temporary_name(name: &OsStr) -> OsString {
     clippy::disallowed_types,
     reason = "reads and writes through a handle opened without following links"
 )]
-fn into_file(handle: OwnedFd) -> std::fs::File {
+pub(crate) fn into_file(handle: OwnedFd) -> std::fs::File {
     std::fs::File::from(handle)
 }

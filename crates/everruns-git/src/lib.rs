@@ -11,7 +11,7 @@
 //! | `checkpoint` | the whole state of a head as commits |
 //! | `commit`, `advance` | commits, and branches that move together with their worktrees |
 //! | `diff`, `merge`, `status`, `scan` | comparing |
-//! | `worktree`, `index`, `files` | a head on disk |
+//! | `worktree`, `index`, `files`, `ignored` | a head on disk |
 //! | `doctor` | leftovers, explained and put right |
 //! | `repository` | the user's repository, not trusted |
 //! | `state`, `trash` | this backend's own records, locks and intents; folders on their way out |
@@ -28,6 +28,7 @@ mod doctor;
 mod error;
 mod files;
 mod head;
+mod ignored;
 mod index;
 mod merge;
 mod names;

@@ -23,6 +23,8 @@ mod doctor;
 mod generated;
 #[path = "git/hostile.rs"]
 mod hostile;
+#[path = "git/ignored.rs"]
+mod ignored;
 #[path = "git/input.rs"]
 mod input;
 #[path = "git/lifecycle.rs"]

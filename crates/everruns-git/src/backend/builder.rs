@@ -16,12 +16,16 @@ use crate::repository::{Opener, UserSettings};
 use crate::state::Layout;
 use crate::trash::Trash;
 
+/// How many bytes of ignored files come along by default.
+const IGNORED_LIMIT: u64 = 1 << 30;
+
 /// Builds a [`LocalGitWorkspace`].
 #[must_use = "nothing happens before `build`"]
 pub struct LocalGitWorkspaceBuilder {
     state: PathBuf,
     run_filters: bool,
     user_settings: bool,
+    ignored_limit: u64,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -32,6 +36,7 @@ impl LocalGitWorkspaceBuilder {
             state: state.to_owned(),
             run_filters: false,
             user_settings: true,
+            ignored_limit: IGNORED_LIMIT,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }
@@ -50,6 +55,14 @@ impl LocalGitWorkspaceBuilder {
     /// No setting that is taken over can name a program.
     pub fn user_settings(mut self, take: bool) -> Self {
         self.user_settings = take;
+        self
+    }
+
+    /// Lets at most `bytes` of ignored files come along into a new head. 1 GiB by default.
+    ///
+    /// What is over the limit is left out, and told in the head's report.
+    pub fn ignored_limit(mut self, bytes: u64) -> Self {
+        self.ignored_limit = bytes;
         self
     }
 
@@ -83,6 +96,7 @@ impl LocalGitWorkspaceBuilder {
             opener: Opener::new(user, self.run_filters),
             clock: self.clock,
             entropy: self.entropy,
+            ignored_limit: self.ignored_limit,
             trash: Trash::default(),
         });
         head::recover(&context).map_err(|error| teller.tell(error))?;

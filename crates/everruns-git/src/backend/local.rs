@@ -152,6 +152,7 @@ impl WorkspaceBackend for LocalGitWorkspace {
                 start: Start::Commit(commit),
                 revision,
                 origin: None,
+                include_ignored: request.include_ignored,
             };
             let record = head::create(context, &workspace, new)?;
             backend.resource(Handle {

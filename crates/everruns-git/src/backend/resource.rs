@@ -8,10 +8,10 @@ use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
     ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
-    MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt, UpdateOutcome,
-    UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
-    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadStatus,
-    WorkspacePatch,
+    IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
+    UpdateOutcome, UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
+    WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
+    WorkspaceHeadStatus, WorkspacePatch,
 };
 use gix::bstr::ByteSlice as _;
 
@@ -22,6 +22,7 @@ use crate::convert::{self, Teller};
 use crate::diff;
 use crate::error::{GitError, Result};
 use crate::head::{self, Handle, InUse, NewHead, Start};
+use crate::ignored;
 use crate::names::path_text;
 use crate::scan::{Renames, scan};
 use crate::state::{Claim, HeadState, Origin};
@@ -187,6 +188,13 @@ impl WorkspaceHeadResource for GitHead {
         .await
     }
 
+    async fn included_ignored(&self) -> std::result::Result<IgnoredReport, WorkspaceError> {
+        self.run("read which ignored files came along", |handle| {
+            ignored::load(handle.layout(), &handle.record)
+        })
+        .await
+    }
+
     async fn prune_checkpoints(
         &self,
         keep: usize,
@@ -286,6 +294,7 @@ impl WorkspaceHeadResource for GitHead {
                     checkpoint: source.id.to_string(),
                 }),
                 start: Start::State(Box::new(source.state)),
+                include_ignored: handle.record.include_ignored.clone(),
             };
             let record = head::create(&handle.context, &handle.workspace, new)?;
             let fork = Handle {

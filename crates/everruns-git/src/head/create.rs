@@ -8,6 +8,7 @@ use super::recover::undo_creation;
 use crate::checkpoint::{Captured, Manifest};
 use crate::context::Context;
 use crate::error::{GitStep as _, Result};
+use crate::ignored::{self, Patterns};
 use crate::index::{self, Seen};
 use crate::names;
 use crate::repository::Refs;
@@ -71,6 +72,8 @@ pub(crate) struct NewHead {
     pub(crate) revision: String,
     /// Where it is forked from, if it is.
     pub(crate) origin: Option<Origin>,
+    /// The patterns of ignored files to bring along, beside those that the repository names.
+    pub(crate) include_ignored: Vec<String>,
 }
 
 /// Makes the head. When this fails nothing of it is left; after a crash, the next open removes what is.
@@ -90,6 +93,7 @@ pub(crate) fn create(
         shared: new.shared,
         state: HeadState::Ready,
         origin: new.origin.clone(),
+        include_ignored: new.include_ignored.clone(),
         kept: None,
         created_at: context.now(),
         id,
@@ -171,9 +175,36 @@ fn build(
         index::write(&opened, &state, &fresh(&files))?;
     }
     hit("git.create.after-index")?;
+    bring_ignored(context, workspace, repository, record, &opened)?;
+    hit("git.create.after-ignored")?;
     record.save(&context.layout)?;
     hit("git.create.after-ready")?;
     Intent::clear(&context.layout, &record.id)
+}
+
+/// Brings ignored files along from where the head was made: the user's own working tree, or the head it is forked from.
+fn bring_ignored(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    repository: &gix::Repository,
+    record: &HeadRecord,
+    opened: &gix::Repository,
+) -> Result<()> {
+    let source = match &record.origin {
+        Some(origin) => {
+            let folder = context.layout.worktree(&workspace.id, &origin.head);
+            let worktree = Worktree::new(&workspace.common_dir, &origin.head, folder);
+            worktree.verify()?;
+            context.opener.open(&worktree.record)?
+        }
+        None => repository.clone(),
+    };
+    let patterns = Patterns::read(source.workdir(), &record.include_ignored)?;
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let report = ignored::bring(&source, opened, &patterns, context.ignored_limit)?;
+    ignored::save(&context.layout, record, &report)
 }
 
 /// What the checkout knows of the files that it wrote.

@@ -104,6 +104,7 @@ pub(super) fn undo_creation(
     }
     delete(&folder)?;
     NameSlot::new(layout, &workspace.id, &record.name).free(&record.id)?;
+    durable::remove(&layout.included(&workspace.id, &record.id))?;
     durable::remove(&layout.head(&workspace.id, &record.id))?;
     Intent::clear(layout, &record.id)?;
     // The id was never given out, so nobody waits for this lock.

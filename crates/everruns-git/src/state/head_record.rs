@@ -47,6 +47,9 @@ pub(crate) struct HeadRecord {
     pub(crate) shared: bool,
     /// How far its life has come.
     pub(crate) state: HeadState,
+    /// The patterns of ignored files that were asked for beside those in the repository; its forks get theirs too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) include_ignored: Vec<String>,
     /// Where it was forked from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<Origin>,

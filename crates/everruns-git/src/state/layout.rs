@@ -93,6 +93,11 @@ impl Layout {
         self.heads(workspace).join(format!("{head}.claim"))
     }
 
+    /// What came along of ignored files when a head was made.
+    pub(crate) fn included(&self, workspace: &str, head: &str) -> PathBuf {
+        self.heads(workspace).join(format!("{head}.included"))
+    }
+
     /// The folder with the working trees of a workspace's heads.
     pub(crate) fn worktrees(&self, workspace: &str) -> PathBuf {
         self.root.join("worktrees").join(workspace)

@@ -10,7 +10,7 @@ mod layout;
 mod lock;
 mod name;
 pub(crate) mod path_text;
-mod record;
+pub(crate) mod record;
 mod workspace_record;
 
 pub(crate) use claim::Claim;

@@ -89,13 +89,14 @@ fn count(folder: &Path) -> usize {
     std::fs::read_dir(folder).unwrap().count()
 }
 
-const CREATE: [&str; 7] = [
+const CREATE: [&str; 8] = [
     "git.create.after-intent",
     "git.create.after-name",
     "git.create.after-branch",
     "git.create.after-record",
     "git.create.after-checkout",
     "git.create.after-index",
+    "git.create.after-ignored",
     "git.create.after-ready",
 ];
 
@@ -335,7 +336,7 @@ async fn an_operation_under_way_is_left_alone() {
 /// A step that fails, rather than its process dying, leaves nothing either.
 #[tokio::test]
 async fn a_failed_create_leaves_nothing() {
-    for failpoint in &CREATE[..6] {
+    for failpoint in &CREATE[..7] {
         let scene = Scene::new();
         let workspace = scene.workspace().await;
         let before = snapshot(&scene.repository.path);
