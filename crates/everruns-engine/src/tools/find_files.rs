@@ -23,7 +23,8 @@ struct Arguments {
     /// A glob such as `*.rs`, which matches names at any depth, or `src/**/*.rs`, which matches paths.
     pattern: String,
     /// The folder to look in; /workspace when left out.
-    folder: Option<String>,
+    #[serde(alias = "folder")]
+    path: Option<String>,
     /// Also finds what .gitignore names.
     #[serde(default)]
     include_ignored: bool,
@@ -52,7 +53,7 @@ impl Tool for FindFiles {
         let mut query = SearchQuery::new(SearchTarget::Glob {
             pattern: wanted.pattern,
         });
-        query.folder = arguments::folder(wanted.folder.as_deref())?;
+        query.folder = arguments::folder(wanted.path.as_deref())?;
         query.honour_ignores = !wanted.include_ignored;
         query.hidden = wanted.include_hidden;
         query.after = wanted.after.as_deref().map(arguments::path).transpose()?;

@@ -40,7 +40,8 @@ struct Arguments {
     #[serde(default)]
     multiline: bool,
     /// The folder to search in; /workspace when left out.
-    folder: Option<String>,
+    #[serde(alias = "folder")]
+    path: Option<String>,
     /// Only files that match one of these globs, such as `*.rs`.
     #[serde(default)]
     globs: Vec<String>,
@@ -80,7 +81,7 @@ impl Tool for Grep {
         lines.globs = wanted.globs;
         lines.context = wanted.context.min(MAX_CONTEXT);
         let mut query = SearchQuery::new(SearchTarget::Grep(lines));
-        query.folder = arguments::folder(wanted.folder.as_deref())?;
+        query.folder = arguments::folder(wanted.path.as_deref())?;
         query.honour_ignores = !wanted.include_ignored;
         query.hidden = wanted.include_hidden;
         query.after = wanted.after.as_deref().map(arguments::path).transpose()?;
