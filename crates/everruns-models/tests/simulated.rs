@@ -14,8 +14,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
         model: "simulated".into(),
         instructions: "Play.".into(),
-        messages,
-        tools: Vec::new(),
+        messages: messages.into(),
+        tools: Vec::new().into(),
     }
 }
 

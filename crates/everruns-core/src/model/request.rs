@@ -1,7 +1,9 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Message;
+use super::Messages;
 
 /// What a model is told of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +16,7 @@ pub struct ToolSpec {
     pub input_schema: Value,
 }
 
-/// One request to a model.
+/// One request to a model. Cheap to make and to clone, however long the conversation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelRequest {
     /// The provider's name of the model.
@@ -22,7 +24,7 @@ pub struct ModelRequest {
     /// What the model is to be and do.
     pub instructions: String,
     /// The conversation, oldest first. Every tool call is followed by its result.
-    pub messages: Vec<Message>,
+    pub messages: Messages,
     /// The tools it may call.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Arc<[ToolSpec]>,
 }

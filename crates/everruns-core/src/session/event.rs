@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentSummary;
 use crate::clock::Timestamp;
+use crate::ids::SessionId;
 use crate::model::{StopReason, ToolCall, Usage};
+use crate::workspace::WorkspaceCheckpoint;
 
 /// The place of an event in its session, counted from 1; 0 is before the first.
 #[derive(
@@ -133,6 +135,58 @@ pub enum EventPayload {
         turn: u64,
         /// How.
         outcome: TurnOutcome,
+    },
+    /// The head's files at this place of the record are kept.
+    CheckpointTaken {
+        /// The turn in which it was taken.
+        turn: u64,
+        /// Where they are kept.
+        checkpoint: WorkspaceCheckpoint,
+    },
+    /// Files and conversation are about to go back; [`Rewound`](Self::Rewound) or
+    /// [`RewindFailed`](Self::RewindFailed) follows, at the latest when the session is resumed.
+    RewindBegun {
+        /// The event after which the conversation is to go on.
+        to: Sequence,
+        /// The files to go back to; none when they are as they were then.
+        checkpoint: Option<WorkspaceCheckpoint>,
+    },
+    /// Files and conversation went back. The events between are no part of the conversation any more.
+    Rewound {
+        /// The event after which the conversation goes on.
+        to: Sequence,
+        /// The files before, when any were brought back.
+        before: Option<WorkspaceCheckpoint>,
+    },
+    /// Nothing went back.
+    RewindFailed {
+        /// The event that was to be gone back to.
+        to: Sequence,
+        /// Why, for people.
+        reason: String,
+    },
+    /// A fork is about to be made; [`ForkEnded`](Self::ForkEnded) follows, at the latest when this session is resumed.
+    ForkBegun {
+        /// The session to be made.
+        session: SessionId,
+        /// The name of the head to be made.
+        head: String,
+        /// The last event that the fork is to have.
+        through: Sequence,
+        /// The files that the fork is to have; the present ones when none.
+        checkpoint: Option<WorkspaceCheckpoint>,
+    },
+    /// Both the session and the head of a fork exist, or neither does.
+    ForkEnded {
+        /// The session.
+        session: SessionId,
+        /// Whether they exist.
+        made: bool,
+    },
+    /// The session is a fork; the events up to here are those of its source.
+    Forked {
+        /// The session it was made from.
+        from: SessionId,
     },
     /// An event of a later version, of which only its presence is known.
     #[serde(other)]

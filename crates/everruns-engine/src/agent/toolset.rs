@@ -14,6 +14,8 @@ const MAX_TOOL_NAME: usize = 64;
 #[derive(Default)]
 pub(crate) struct ToolSet {
     tools: BTreeMap<String, (ToolSpec, Arc<dyn Tool>)>,
+    /// The specs in the order of the names, shared by all requests.
+    specs: Arc<[ToolSpec]>,
 }
 
 impl ToolSet {
@@ -43,6 +45,7 @@ impl ToolSet {
             }
             set.tools.insert(spec.name.clone(), (spec, tool));
         }
+        set.specs = set.tools.values().map(|(spec, _)| spec.clone()).collect();
         Ok(set)
     }
 
@@ -50,8 +53,8 @@ impl ToolSet {
         self.tools.keys().cloned().collect()
     }
 
-    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.values().map(|(spec, _)| spec.clone()).collect()
+    pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {

@@ -1,26 +1,46 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use everruns_core::model::{Message, ToolCall, Usage};
-use everruns_core::session::{EventPayload, ToolOutcome};
+use everruns_core::model::{Message, Messages, ToolCall, Usage};
+use everruns_core::session::{EventPayload, Sequence, ToolOutcome};
+use everruns_core::workspace::WorkspaceCheckpoint;
+
+use super::intent::Intent;
 
 /// The conversation as a model is to see it, made of the session's events one after the other.
 ///
 /// What the user says while a turn runs is recorded at once, but no provider accepts a user's message between a
 /// tool call and its result, nor before an answer that did not know it. Such messages are therefore put after the
 /// next answer and its results. The rule looks at the events alone, so that a replay gives the same conversation.
+///
+/// Made of the events since the end of a turn, it knows everything but the older messages and what they used.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    messages: Vec<Message>,
+    messages: Messages,
+    marks: Vec<Mark>,
     pending: Vec<ToolCall>,
     steering: VecDeque<String>,
     open_turn: Option<u64>,
     turns: u64,
     usage: Usage,
+    checkpoint: Option<Arc<WorkspaceCheckpoint>>,
+    /// Taken before the session's first change of a file.
+    first_checkpoint: Option<Arc<WorkspaceCheckpoint>>,
+    intent: Option<Intent>,
+}
+
+/// A place of the record between two turns, to which one may go back.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    sequence: Sequence,
+    /// How many messages there were.
+    messages: usize,
+    checkpoint: Option<Arc<WorkspaceCheckpoint>>,
 }
 
 impl Conversation {
     /// Takes in what happened next.
-    pub(crate) fn apply(&mut self, event: &EventPayload) {
+    pub(crate) fn apply(&mut self, sequence: Sequence, event: &EventPayload) {
         match event {
             EventPayload::UserMessage { text } if self.open_turn.is_some() => {
                 self.steering.push_back(text.clone());
@@ -60,17 +80,37 @@ impl Conversation {
                 });
                 self.steer_when_settled();
             }
-            EventPayload::TurnEnded { .. } => {
+            EventPayload::TurnEnded { turn, .. } => {
                 self.open_turn = None;
+                self.turns = (*turn).max(self.turns);
                 self.steer_when_settled();
+                self.mark(sequence);
+            }
+            EventPayload::CheckpointTaken { checkpoint, .. } => {
+                let checkpoint = Arc::new(checkpoint.clone());
+                self.first_checkpoint
+                    .get_or_insert_with(|| Arc::clone(&checkpoint));
+                self.checkpoint = Some(checkpoint);
+            }
+            EventPayload::Rewound { to, .. } => {
+                self.go_back(*to);
+                self.mark(sequence);
+            }
+            EventPayload::SessionStarted { .. }
+            | EventPayload::SessionResumed { .. }
+            | EventPayload::Forked { .. }
+                if self.open_turn.is_none() =>
+            {
+                self.mark(sequence);
             }
             _ => {}
         }
+        Intent::apply(&mut self.intent, event);
     }
 
     /// The messages, oldest first. Every tool call is followed by its result, once [`pending`](Self::pending) is
     /// empty.
-    pub(crate) fn messages(&self) -> &[Message] {
+    pub(crate) fn messages(&self) -> &Messages {
         &self.messages
     }
 
@@ -97,6 +137,53 @@ impl Conversation {
     /// What all answers used.
     pub(crate) fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// The last checkpoint that is recorded.
+    pub(crate) fn checkpoint(&self) -> Option<&WorkspaceCheckpoint> {
+        self.checkpoint.as_deref()
+    }
+
+    /// Whether one may go back to the place after this event.
+    pub(crate) fn may_go_back_to(&self, to: Sequence) -> bool {
+        self.mark_at(to).is_some()
+    }
+
+    /// The checkpoint of the files as they were at a place to which one may go back; `None` when the session had
+    /// changed nothing by then that a checkpoint holds.
+    pub(crate) fn checkpoint_at(&self, to: Sequence) -> Option<Arc<WorkspaceCheckpoint>> {
+        let there = self.mark_at(to)?.checkpoint.as_ref();
+        there.or(self.first_checkpoint.as_ref()).map(Arc::clone)
+    }
+
+    /// What was begun between turns and has not ended.
+    pub(crate) fn intent(&self) -> Option<&Intent> {
+        self.intent.as_ref()
+    }
+
+    fn go_back(&mut self, to: Sequence) {
+        let kept = self.marks.partition_point(|mark| mark.sequence <= to);
+        self.marks.truncate(kept);
+        let last = self.marks.last();
+        self.messages.truncate(last.map_or(0, |mark| mark.messages));
+        self.checkpoint = last
+            .and_then(|mark| mark.checkpoint.clone())
+            .or_else(|| self.first_checkpoint.clone());
+    }
+
+    fn mark(&mut self, sequence: Sequence) {
+        self.marks.push(Mark {
+            sequence,
+            messages: self.messages.len(),
+            checkpoint: self.checkpoint.clone(),
+        });
+    }
+
+    fn mark_at(&self, sequence: Sequence) -> Option<&Mark> {
+        let found = self
+            .marks
+            .binary_search_by_key(&sequence, |mark| mark.sequence);
+        self.marks.get(found.ok()?)
     }
 
     fn steer_when_settled(&mut self) {
@@ -148,8 +235,8 @@ mod tests {
 
     fn told(events: &[EventPayload]) -> Vec<String> {
         let mut conversation = Conversation::default();
-        for event in events {
-            conversation.apply(event);
+        for (place, event) in (1..).zip(events) {
+            conversation.apply(Sequence(place), event);
         }
         conversation
             .messages()
@@ -207,5 +294,33 @@ mod tests {
             told(&[user("go"), started, user("more"), ended]),
             ["user: go", "user: more"]
         );
+    }
+
+    #[test]
+    fn going_back_leaves_the_messages_of_the_turns_before() {
+        let turn = |turn, said: &str| {
+            let outcome = TurnOutcome::Completed;
+            [
+                user(said),
+                EventPayload::TurnStarted { turn },
+                answer(&format!("on {said}"), &[]),
+                EventPayload::TurnEnded { turn, outcome },
+            ]
+        };
+        let back = |to| EventPayload::Rewound {
+            to: Sequence(to),
+            before: None,
+        };
+        let mut events = [turn(1, "a"), turn(2, "b"), turn(3, "c")].concat();
+        events.push(back(4));
+        events.extend(turn(4, "d"));
+        assert_eq!(
+            told(&events),
+            ["user: a", "model: on a", "user: d", "model: on d"]
+        );
+        events.push(back(17));
+        assert_eq!(told(&events).len(), 4, "going back to the present");
+        events.push(back(0));
+        assert!(told(&events).is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub struct SessionInspection {
     pub tools: Vec<String>,
     /// The turn that runs in this process.
     pub running_turn: Option<u64>,
-    /// How many turns this process knows of.
+    /// How many turns it has had.
     pub turns: u64,
     /// What they used.
     pub usage: Usage,
@@ -36,14 +36,15 @@ pub(super) async fn inspect(
         .await
         .map_err(SessionError::from_store)?;
     let head = active.environment.workspace_head();
-    let state = core.journal.lock().await;
+    let mut state = core.journal.lock().await;
+    let (turns, usage) = core.journal.totals(&mut state).await?;
     Ok(SessionInspection {
         record,
         head: head.descriptor().clone(),
         backend: head.backend().id().clone(),
         tools: active.agent.tool_names(),
         running_turn: state.running.as_ref().map(|turn| turn.number),
-        turns: state.conversation.turns(),
-        usage: state.conversation.usage(),
+        turns,
+        usage,
     })
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 use everruns_core::clock::Clock;
 use everruns_core::entropy::Entropy;
 use everruns_core::ids::SessionId;
+use everruns_core::model::Usage;
 use everruns_core::session::{
-    AppendRequest, EventPayload, EventQuery, FencingToken, Sequence, SessionEvent, SessionStore,
-    StoreError,
+    AppendRequest, EventPayload, FencingToken, Sequence, SessionEvent, SessionStore, StoreError,
 };
 use tokio::sync::{Mutex, MutexGuard, Notify, broadcast, watch};
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use super::conversation::Conversation;
 use super::holder::Holder;
 use super::pending::TurnReport;
 use super::update::{SessionUpdate, UPDATE_BUFFER};
-use super::{SessionError, lease};
+use super::{SessionError, lease, replay};
 
 /// Events that one read of the store gives.
 pub(super) const PAGE: u32 = 256;
@@ -59,6 +59,8 @@ pub(crate) struct JournalState {
     /// The last event that is in the conversation.
     known: Sequence,
     pub(crate) conversation: Conversation,
+    /// Whether the conversation has its older messages, too.
+    complete: bool,
     /// The turn that runs in this process.
     pub(crate) running: Option<RunningTurn>,
     pub(super) last_use: Instant,
@@ -87,6 +89,7 @@ impl Journal {
             kept: false,
             known: Sequence::START,
             conversation: Conversation::default(),
+            complete: false,
             running: None,
             last_use: Instant::now(),
         };
@@ -166,7 +169,7 @@ impl Journal {
         };
         let mut sequence = receipt.first;
         for payload in request.events {
-            state.conversation.apply(&payload);
+            state.conversation.apply(sequence, &payload);
             let event = SessionEvent {
                 sequence,
                 at: request.at,
@@ -216,27 +219,69 @@ impl Journal {
         }
     }
 
-    /// Reads the events that are not in the conversation yet, page after page.
+    /// Reads what is not in the conversation yet. One of which nothing is known begins with the end of its last turn,
+    /// so that this takes as long for a long session as for a short one.
     async fn catch_up(&self, state: &mut JournalState) -> Result<(), SessionError> {
-        loop {
-            let query = EventQuery::after(state.known, PAGE);
-            let page = self
-                .services
-                .store
-                .events(&self.session, query)
+        if state.known == Sequence::START {
+            let tail = replay::tail(self.store().as_ref(), &self.session)
                 .await
                 .map_err(SessionError::from_store)?;
-            let Some(last) = page.events.last().map(|event| event.sequence) else {
-                return Ok(());
-            };
-            for event in &page.events {
-                state.conversation.apply(&event.payload);
-            }
-            self.advance(state, last);
-            if page.next.is_none() {
-                return Ok(());
-            }
+            state.conversation = tail.conversation;
+            state.complete = tail.complete;
+            self.advance(state, tail.last);
+            return Ok(());
         }
+        let (conversation, known) = (&mut state.conversation, state.known);
+        let last = replay::onwards(self.store().as_ref(), &self.session, known, conversation)
+            .await
+            .map_err(SessionError::from_store)?;
+        self.advance(state, last);
+        Ok(())
+    }
+
+    /// Reads the older messages, when they have not been read yet. Takes time in proportion to the conversation,
+    /// which the model is to be sent as a whole anyway.
+    pub(crate) async fn complete(&self, state: &mut JournalState) -> Result<(), SessionError> {
+        if state.complete {
+            return Ok(());
+        }
+        let (whole, last) = self.replay().await?;
+        if last == state.known {
+            state.conversation = whole;
+            state.complete = true;
+            return Ok(());
+        }
+        // Another process has the lease by now.
+        state.current = false;
+        Err(SessionError::TakenOver {
+            session: self.session.clone(),
+        })
+    }
+
+    /// The number of turns and what they used.
+    pub(super) async fn totals(
+        &self,
+        state: &mut JournalState,
+    ) -> Result<(u64, Usage), SessionError> {
+        if state.complete {
+            return Ok((state.conversation.turns(), state.conversation.usage()));
+        }
+        let (whole, last) = self.replay().await?;
+        let totals = (whole.turns(), whole.usage());
+        if last == state.known {
+            state.conversation = whole;
+            state.complete = true;
+        }
+        Ok(totals)
+    }
+
+    async fn replay(&self) -> Result<(Conversation, Sequence), SessionError> {
+        let mut whole = Conversation::default();
+        let store = self.store().as_ref();
+        replay::onwards(store, &self.session, Sequence::START, &mut whole)
+            .await
+            .map(|last| (whole, last))
+            .map_err(SessionError::from_store)
     }
 
     fn advance(&self, state: &mut JournalState, last: Sequence) {
@@ -251,6 +296,7 @@ impl Journal {
         state.current = false;
         state.known = Sequence::START;
         state.conversation = Conversation::default();
+        state.complete = false;
         self.last.send_replace(Sequence::START);
     }
 

@@ -59,6 +59,9 @@ struct Runner {
 impl Runner {
     async fn turn(&self) -> Result<Turn, SessionError> {
         let mut turn = Turn::begun(self.number);
+        self.journal
+            .complete(&mut *self.journal.lock().await)
+            .await?;
         while turn.iterations < self.active.agent.parts().max_iterations {
             turn.iterations += 1;
             let answer = match self.ask().await {
@@ -105,7 +108,7 @@ impl Runner {
         ModelRequest {
             model: parts.model.clone(),
             instructions: prompt::instructions(&self.active.agent),
-            messages: self.journal.lock().await.conversation.messages().to_vec(),
+            messages: self.journal.lock().await.conversation.messages().clone(),
             tools: parts.tools.specs(),
         }
     }

@@ -162,10 +162,10 @@ async fn resume_fails(name: &'static str) {
 }
 
 /// Every call is followed by its results before anything else is said.
-fn assert_valid(messages: &[everruns_core::model::Message], name: &str) {
+fn assert_valid(messages: &everruns_core::model::Messages, name: &str) {
     use everruns_core::model::Message;
     let mut open: Vec<&str> = Vec::new();
-    for message in messages {
+    for message in messages.iter() {
         match message {
             Message::ToolResult { call_id, .. } => {
                 assert!(open.contains(&call_id.as_str()), "{name}: {messages:?}");

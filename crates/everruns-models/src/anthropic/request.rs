@@ -1,4 +1,4 @@
-use everruns_core::model::{Message, ModelRequest, ToolCall, ToolSpec};
+use everruns_core::model::{Message, Messages, ModelRequest, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
 const USUAL_LIMIT: u32 = 32_000;
@@ -46,9 +46,9 @@ fn usual_limit(model: &str) -> u32 {
 }
 
 /// Messages of one role that follow each other become one: the results of parallel calls must come together.
-fn messages(messages: &[Message]) -> Vec<Value> {
+fn messages(messages: &Messages) -> Vec<Value> {
     let mut grouped: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    for message in messages.iter() {
         let (role, blocks) = blocks(message);
         match grouped.last_mut() {
             _ if blocks.is_empty() => {}

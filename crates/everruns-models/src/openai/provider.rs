@@ -253,8 +253,8 @@ mod tests {
             let request = ModelRequest {
                 model: "m".into(),
                 instructions: String::new(),
-                messages: Vec::new(),
-                tools: Vec::new(),
+                messages: everruns_core::model::Messages::new(),
+                tools: Vec::new().into(),
             };
             let answer = provider.stream(request).await;
             assert_eq!(answer.is_ok(), status == 200);

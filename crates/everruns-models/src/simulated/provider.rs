@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use async_trait::async_trait;
 use everruns_core::model::{
     Message, ModelError, ModelErrorKind, ModelProvider, ModelRequest, ModelStream, ToolCall,
@@ -46,12 +44,11 @@ impl Simulated {
     /// Gives every call an id that no other call of this model or of the conversation has. A conversation can hold
     /// ids of an earlier process, whose counting began at the same number.
     fn number(&self, request: &ModelRequest, step: &SimulatedStep) -> Vec<ToolCall> {
-        let taken = ids_in(request);
         let mut state = self.lock();
         let mut fresh = || loop {
             state.calls_made += 1;
             let id = format!("call_{}", state.calls_made);
-            if !taken.contains(id.as_str()) {
+            if !is_taken(request, &id) {
                 return id;
             }
         };
@@ -66,14 +63,12 @@ impl Simulated {
     }
 }
 
-fn ids_in(request: &ModelRequest) -> HashSet<&str> {
-    let mut ids = HashSet::new();
-    for message in &request.messages {
-        if let Message::Assistant { tool_calls, .. } = message {
-            ids.extend(tool_calls.iter().map(|call| call.id.as_str()));
-        }
-    }
-    ids
+/// Newest first, where most ids of a conversation that goes on are.
+fn is_taken(request: &ModelRequest, id: &str) -> bool {
+    request.messages.iter().rev().any(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.iter().any(|call| call.id == id),
+        _ => false,
+    })
 }
 
 fn used_up(steps: usize, requests: usize) -> ModelError {

@@ -224,12 +224,14 @@ pub(crate) fn conversation() -> ModelRequest {
             },
             result("c1", false),
             result("c2", true),
-        ],
+        ]
+        .into(),
         tools: vec![ToolSpec {
             name: "read_file".into(),
             description: "Reads.".into(),
             input_schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
-        }],
+        }]
+        .into(),
     }
 }
 

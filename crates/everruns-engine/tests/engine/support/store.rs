@@ -19,6 +19,9 @@ pub(crate) struct Watched {
     calls: Mutex<Vec<&'static str>>,
     refuse_bind: bool,
     lost_answers: AtomicU32,
+    reads: AtomicU32,
+    rows_read: AtomicU32,
+    rows_written: AtomicU32,
 }
 
 impl Watched {
@@ -42,8 +45,16 @@ impl Watched {
         self.calls.lock().unwrap().clone()
     }
 
+    /// How often was read, and how many events were given to readers and taken from writers.
+    pub(crate) fn cost(&self) -> [u32; 3] {
+        [&self.reads, &self.rows_read, &self.rows_written].map(|count| count.load(Ordering::SeqCst))
+    }
+
     pub(crate) fn forget_calls(&self) {
         self.calls.lock().unwrap().clear();
+        self.reads.store(0, Ordering::SeqCst);
+        self.rows_read.store(0, Ordering::SeqCst);
+        self.rows_written.store(0, Ordering::SeqCst);
     }
 
     fn note(&self, call: &'static str) {
@@ -74,6 +85,7 @@ impl SessionStore for Watched {
     }
 
     async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
         self.inner.session(session).await
     }
 
@@ -87,6 +99,8 @@ impl SessionStore for Watched {
 
     async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
         self.note("append");
+        let rows = u32::try_from(request.events.len()).unwrap();
+        self.rows_written.fetch_add(rows, Ordering::SeqCst);
         let receipt = self.inner.append(request).await?;
         let lost = self.lost_answers.load(Ordering::SeqCst);
         if lost > 0 {
@@ -104,7 +118,11 @@ impl SessionStore for Watched {
         session: &SessionId,
         query: EventQuery,
     ) -> Result<EventPage, StoreError> {
-        self.inner.events(session, query).await
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        let page = self.inner.events(session, query).await?;
+        let rows = u32::try_from(page.events.len()).unwrap();
+        self.rows_read.fetch_add(rows, Ordering::SeqCst);
+        Ok(page)
     }
 
     async fn acquire_lease(

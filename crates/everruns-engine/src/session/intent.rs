@@ -1,0 +1,54 @@
+use everruns_core::ids::SessionId;
+use everruns_core::session::{EventPayload, Sequence};
+use everruns_core::workspace::WorkspaceCheckpoint;
+
+/// Something of several steps that was begun between turns, as the events tell it. It is finished or given up before
+/// anything else happens in the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// Files and conversation go back.
+    Rewind {
+        to: Sequence,
+        checkpoint: Option<WorkspaceCheckpoint>,
+    },
+    /// Another session is made of this one.
+    Fork {
+        session: SessionId,
+        head: String,
+        through: Sequence,
+        checkpoint: Option<WorkspaceCheckpoint>,
+    },
+}
+
+impl Intent {
+    /// What is begun after `event`.
+    pub(super) fn apply(intent: &mut Option<Self>, event: &EventPayload) {
+        match event {
+            EventPayload::RewindBegun { to, checkpoint } => {
+                *intent = Some(Self::Rewind {
+                    to: *to,
+                    checkpoint: checkpoint.clone(),
+                });
+            }
+            EventPayload::ForkBegun {
+                session,
+                head,
+                through,
+                checkpoint,
+            } => {
+                *intent = Some(Self::Fork {
+                    session: session.clone(),
+                    head: head.clone(),
+                    through: *through,
+                    checkpoint: checkpoint.clone(),
+                });
+            }
+            EventPayload::Rewound { .. }
+            | EventPayload::RewindFailed { .. }
+            | EventPayload::ForkEnded { .. }
+            // The copied events of a fork end with the source's intent at most.
+            | EventPayload::Forked { .. } => *intent = None,
+            _ => {}
+        }
+    }
+}
