@@ -12,6 +12,7 @@ mod claims;
 mod command;
 mod consumer;
 mod context;
+mod crash;
 mod deny;
 mod dependencies;
 mod features;
@@ -52,6 +53,8 @@ enum Task {
     Claims(claims::Arguments),
     /// Measure whole operations beside `git` and `std::fs`; takes minutes, most of them for the release build.
     Bench(bench::Arguments),
+    /// Kill sessions at random and check what is left of them; `-- --postgres URL` keeps them in a server.
+    Crash(crash::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -74,5 +77,6 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         Task::Features => Ok(ci::run_one(&context, StepName::Features)),
         Task::Claims(arguments) => claims::run(&context, arguments),
         Task::Bench(arguments) => bench::run(&context, arguments),
+        Task::Crash(arguments) => crash::run(&context, arguments),
     }
 }

@@ -1,0 +1,30 @@
+//! The named steps at which children are killed.
+
+/// All steps of the engine, the stores and the Git heads that a child's work passes.
+pub const FAILPOINTS: &[&str] = &[
+    "engine.start.after-create",
+    "engine.start.after-bind",
+    "engine.start.after-claim",
+    "engine.start.after-lease",
+    "engine.start.after-started",
+    "engine.turn.after-user-message",
+    "engine.turn.after-assistant-message",
+    "engine.turn.after-tool-before-result",
+    "engine.turn.after-result",
+    "engine.turn.before-end",
+    "engine.resume.after-reopen",
+    "engine.resume.after-claim",
+    "engine.resume.after-lease",
+    "engine.resume.after-repair",
+    "store.bind.before-commit",
+    "store.bind.after-commit",
+    "store.append.before-commit",
+    "store.append.after-commit",
+    "git.create.after-intent",
+    "git.create.after-name",
+    "git.create.after-branch",
+    "git.create.after-record",
+    "git.create.after-checkout",
+    "git.create.after-index",
+    "git.create.after-ready",
+];

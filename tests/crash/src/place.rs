@@ -1,0 +1,136 @@
+//! Where the sessions of one kind of head live, for parent and child alike.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use everruns::session::SessionStore;
+use everruns::{
+    Agent, DirectoryWorkspaceBackend, Engine, LocalGitWorkspace, MemoryWorkspaceBackend,
+    PostgresSessionStore, Simulated, SqliteSessionStore, Workspace, WorkspaceBackend,
+    WorkspaceHead, WorkspacePolicy,
+};
+
+/// A kind of head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// A Git worktree.
+    Git,
+    /// A folder, shared by its sessions.
+    Directory,
+    /// Memory, which ends with the process.
+    Memory,
+}
+
+impl Kind {
+    /// Every kind there is.
+    pub const ALL: [Self; 3] = [Self::Git, Self::Directory, Self::Memory];
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Git => "git",
+            Self::Directory => "directory",
+            Self::Memory => "memory",
+        })
+    }
+}
+
+/// Where the sessions of one kind of head live.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The kind.
+    pub kind: Kind,
+    /// Has a folder for each thing.
+    pub folder: PathBuf,
+    /// The database, unless it is SQLite in the folder.
+    pub postgres: Option<String>,
+}
+
+impl Place {
+    /// The project: a repository, or a folder.
+    pub fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    /// Opens the store.
+    pub(crate) async fn store(&self) -> anyhow::Result<Arc<dyn SessionStore>> {
+        Ok(match &self.postgres {
+            Some(url) => Arc::new(PostgresSessionStore::connect(url).await?),
+            None => Arc::new(SqliteSessionStore::open(self.folder.join("sessions.db")).await?),
+        })
+    }
+
+    /// An engine as a process that has just begun would have it.
+    pub(crate) async fn engine(&self) -> anyhow::Result<Engine> {
+        Ok(Engine::builder().store(self.store().await?).build())
+    }
+
+    /// The backend, opened anew: it finishes or rolls back what was interrupted.
+    pub(crate) fn backend(&self) -> anyhow::Result<Arc<dyn WorkspaceBackend>> {
+        let state = self.folder.join("state");
+        Ok(match self.kind {
+            Kind::Git => Arc::new(LocalGitWorkspace::new(state)?),
+            Kind::Directory => Arc::new(DirectoryWorkspaceBackend::open(self.project(), state)?),
+            Kind::Memory => Arc::new(MemoryWorkspaceBackend::new()),
+        })
+    }
+
+    /// The agent, playing `script`.
+    pub(crate) fn agent(
+        &self,
+        backend: Arc<dyn WorkspaceBackend>,
+        script: Simulated,
+    ) -> anyhow::Result<Agent> {
+        let agent = Agent::builder()
+            .instructions("Work.")
+            .provider(script)
+            .model("scripted")
+            .workspace_backend(backend)
+            .workspace_policy(WorkspacePolicy::read_write());
+        Ok(agent.build()?)
+    }
+
+    /// A head for a new session.
+    pub(crate) async fn head(
+        &self,
+        backend: Arc<dyn WorkspaceBackend>,
+        name: &str,
+    ) -> anyhow::Result<WorkspaceHead> {
+        let project = self.project();
+        let locator = project.to_str().context("the folder's name is Unicode")?;
+        let workspace = Workspace::open(backend, locator).await?;
+        if self.kind == Kind::Directory {
+            // The folder itself is the one head that there is.
+            let heads = workspace.heads().await?;
+            if let Some(head) = heads.first() {
+                return Ok(workspace.open_head(&head.id).await?);
+            }
+            return Ok(workspace.head(name).shared().create().await?);
+        }
+        Ok(workspace.head(name).create().await?)
+    }
+}
+
+/// The files of a folder and all below, apart from Git's own.
+pub(crate) fn listed(folder: &Path) -> anyhow::Result<std::collections::BTreeMap<String, String>> {
+    let mut found = std::collections::BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| name == ".git") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
+            let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
+            found.insert(name, text);
+        }
+    }
+    Ok(found)
+}

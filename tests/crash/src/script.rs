@@ -1,0 +1,59 @@
+//! Random turns.
+
+use std::time::Duration;
+
+use everruns::{Simulated, SimulatedStep};
+use serde_json::{Value, json};
+
+use crate::random::Random;
+
+/// Files that all sessions use, so that calls meet what earlier ones left.
+const PATHS: [&str; 6] = ["a.txt", "b.txt", "c/d.txt", "c/e.txt", "f.txt", "README.md"];
+
+/// The answers of so many turns, each with up to three rounds of calls.
+pub(crate) fn script(random: &mut Random, turns: u64) -> Simulated {
+    let mut script = Simulated::new();
+    for turn in 0..turns {
+        for _ in 0..random.below(4) {
+            let mut step = SimulatedStep::new().say("I work. ");
+            for _ in 0..=random.below(3) {
+                for (tool, arguments) in calls(random) {
+                    step = step.call(tool, arguments);
+                }
+            }
+            script = script.then(step.delay(pause(random)));
+        }
+        let last = SimulatedStep::new().say(format!("Turn {turn} is done."));
+        script = script.then(last.delay(pause(random)));
+    }
+    script
+}
+
+fn pause(random: &mut Random) -> Duration {
+    Duration::from_millis(random.below(8))
+}
+
+fn calls(random: &mut Random) -> Vec<(&'static str, Value)> {
+    let path = *random.pick(&PATHS);
+    match random.below(10) {
+        0 => vec![("list_directory", json!({"path": "."}))],
+        1 => vec![("grep", json!({"pattern": "line"}))],
+        2 | 3 => vec![("delete_file", json!({"path": path}))],
+        4 => {
+            let to = *random.pick(&PATHS);
+            vec![("move_file", json!({"from": path, "to": to}))]
+        }
+        // A file that is there can only be replaced by one who has read it.
+        _ => vec![
+            ("read_file", json!({"path": path})),
+            ("write_file", json!({"path": path, "content": text(random)})),
+        ],
+    }
+}
+
+fn text(random: &mut Random) -> String {
+    let lines = 1 + random.below(20);
+    (0..lines)
+        .map(|_| format!("line {}\n", random.below(1_000_000)))
+        .collect()
+}
