@@ -11,6 +11,8 @@ mod fixture;
 mod checkpoint;
 #[path = "git/claims.rs"]
 mod claims;
+#[path = "git/commit.rs"]
+mod commit;
 #[path = "git/conformance.rs"]
 mod conformance;
 #[path = "git/crash.rs"]
@@ -21,6 +23,10 @@ mod diff;
 mod doctor;
 #[path = "git/generated.rs"]
 mod generated;
+#[path = "git/home_crash.rs"]
+mod home_crash;
+#[path = "git/home_generated.rs"]
+mod home_generated;
 #[path = "git/hostile.rs"]
 mod hostile;
 #[path = "git/ignored.rs"]
@@ -33,9 +39,13 @@ mod lifecycle;
 mod merge;
 #[path = "git/parallel.rs"]
 mod parallel;
+#[path = "git/patch.rs"]
+mod patch;
 #[path = "git/restore.rs"]
 mod restore;
 #[path = "git/status.rs"]
 mod status;
 #[path = "git/untouched.rs"]
 mod untouched;
+#[path = "git/update.rs"]
+mod update;

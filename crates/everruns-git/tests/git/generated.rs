@@ -9,7 +9,7 @@ use crate::fixture::{Scene, git, git_raw, make_executable, porcelain, told, try_
 
 /// One thing that somebody does to a working tree. Paths are chosen by number, so that edits meet.
 #[derive(Debug, Clone)]
-enum Edit {
+pub(crate) enum Edit {
     Write(usize, u8),
     Delete(usize),
     Move(usize, usize),
@@ -24,7 +24,7 @@ enum Edit {
     Commit,
 }
 
-const PATHS: [&str; 12] = [
+pub(crate) const PATHS: [&str; 12] = [
     "README.md",
     "src/lib.rs",
     "src/two.rs",
@@ -39,7 +39,7 @@ const PATHS: [&str; 12] = [
     "README.md/below",
 ];
 
-fn edit() -> impl Strategy<Value = Edit> {
+pub(crate) fn edit() -> impl Strategy<Value = Edit> {
     let path = || 0..PATHS.len();
     prop_oneof![
         4 => (path(), 0..4_u8).prop_map(|(path, content)| Edit::Write(path, content)),
@@ -58,7 +58,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 }
 
 /// Does an edit as far as it can be done; what can't, such as a file below a file, is left out.
-fn perform(folder: &Path, edit: &Edit) {
+pub(crate) fn perform(folder: &Path, edit: &Edit) {
     let at = |path: &usize| folder.join(PATHS[*path]);
     match edit {
         Edit::Write(path, content) => {
@@ -107,7 +107,7 @@ fn perform(folder: &Path, edit: &Edit) {
 }
 
 /// Everything Git says of a working tree.
-fn everything(folder: &Path) -> [String; 4] {
+pub(crate) fn everything(folder: &Path) -> [String; 4] {
     let run = |args: &[&str]| {
         let mut all = vec!["--no-optional-locks"];
         all.extend_from_slice(args);

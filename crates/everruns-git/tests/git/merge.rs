@@ -1,8 +1,10 @@
 //! Bringing work home.
 
-use everruns_core::workspace::{MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError};
+use everruns_core::workspace::{
+    CommitIdentity, MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError,
+};
 
-use crate::fixture::{Scene, git, snapshot, write};
+use crate::fixture::{Scene, git, porcelain, read, snapshot, write};
 
 fn scene_with_target() -> Scene {
     let scene = Scene::new();
@@ -92,18 +94,23 @@ async fn conflicts_are_data_and_change_nothing() {
     );
     write(&side.join("README.md"), "# Theirs\n");
     git(&side, &["commit", "-qam", "theirs"]);
-    let refused = head.merge_into("target").await.unwrap_err();
-    assert!(
-        matches!(refused, WorkspaceError::BranchInUse { .. }),
-        "{refused}"
-    );
     git(project, &["worktree", "remove", side.to_str().unwrap()]);
     let before = snapshot(project);
     let outcome = head.merge_into("target").await.unwrap();
     let MergeOutcome::Conflicts(conflicts) = outcome else {
         panic!("{outcome:?}")
     };
-    assert_eq!(conflicts[0].path, "README.md");
+    let conflict = &conflicts[0];
+    assert_eq!(conflict.path, "README.md");
+    let side = |side: &Option<everruns_core::workspace::ConflictSide>| {
+        let side = side.clone().unwrap();
+        assert_eq!(side.mode, 0o100_644);
+        git(project, &["cat-file", "blob", &side.revision])
+    };
+    assert_eq!(
+        [&conflict.base, &conflict.ours, &conflict.theirs].map(side),
+        ["# Project", "# Theirs", "# Ours"]
+    );
     assert_eq!(snapshot(project), before);
 }
 
@@ -118,9 +125,127 @@ async fn branches_that_are_none() {
             "{branch}: {failure:?}"
         );
     }
-    let failure = head.merge_into("main").await.unwrap_err();
+    let own = head.descriptor().branch.clone().unwrap();
+    let failure = head.merge_into(own).await.unwrap_err();
     assert!(
         matches!(failure, WorkspaceError::BranchInUse { .. }),
         "{failure}"
+    );
+}
+
+#[tokio::test]
+async fn a_checked_out_branch_that_is_clean_is_followed() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    write(&project.join("untracked.txt"), "the user's\n");
+    write(&project.join("noise.log"), "ignored\n");
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("new/file.txt"), "work\n");
+    write(&folder.join("README.md"), "# Changed\n");
+    std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+    std::fs::remove_file(folder.join("link")).unwrap();
+    std::os::unix::fs::symlink("src", folder.join("link")).unwrap();
+    let outcome = head.merge_into("main").await.unwrap();
+    let MergeOutcome::Merged { revision } = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(git(project, &["rev-parse", "HEAD"]), revision);
+    assert_eq!(git(project, &["symbolic-ref", "HEAD"]), "refs/heads/main");
+    assert_eq!(porcelain(project), ["?? untracked.txt"]);
+    assert_eq!(read(&project.join("new/file.txt")), "work\n");
+    assert!(!project.join("src/two.rs").exists());
+    assert_eq!(
+        std::fs::read_link(project.join("link")).unwrap().to_str(),
+        Some("src")
+    );
+    assert_eq!(read(&project.join("noise.log")), "ignored\n");
+    git(project, &["fsck", "--strict"]);
+    // And again, into the branch of another head, which follows as well.
+    let other = scene.head("two").await;
+    write(&folder.join("more.txt"), "more\n");
+    let branch = other.descriptor().branch.clone().unwrap();
+    head.merge_into(branch).await.unwrap();
+    assert_eq!(read(&scene.folder(&other).join("more.txt")), "more\n");
+    assert!(porcelain(&scene.folder(&other)).is_empty());
+}
+
+/// What somebody has changed in the user's own worktree keeps the branch where it is, and is named.
+#[tokio::test]
+async fn h30_a_checked_out_branch_with_changes_stays() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("new.txt"), "work\n");
+    let cases: [(&str, &[&str]); 4] = [
+        ("README.md", &[]),
+        ("README.md", &["add", "README.md"]),
+        ("staged.txt", &["add", "staged.txt"]),
+        ("new.txt", &[]),
+    ];
+    for (path, stage) in cases {
+        let kept = std::fs::read(project.join(path)).ok();
+        write(&project.join(path), "the user's\n");
+        if !stage.is_empty() {
+            git(project, stage);
+        }
+        let before = snapshot(project);
+        let failure = head.merge_into("main").await.unwrap_err();
+        let WorkspaceError::BranchInUse { files, .. } = &failure else {
+            panic!("{failure:?}")
+        };
+        assert_eq!(files, &[path]);
+        assert_eq!(snapshot(project), before, "{path}");
+        git(project, &["reset", "-q"]);
+        match kept {
+            Some(bytes) => std::fs::write(project.join(path), bytes).unwrap(),
+            None => std::fs::remove_file(project.join(path)).unwrap(),
+        }
+    }
+    write(&project.join("ignored/new"), "");
+    git(project, &["checkout", "-q", "-b", "aside"]);
+    git(project, &["checkout", "-q", "main"]);
+    head.merge_into("main").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_filter_that_is_not_run_keeps_a_checked_out_branch() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    write(&project.join(".gitattributes"), "*.bin filter=lfs\n");
+    scene.repository.commit_all("attributes");
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("a.bin"), "work\n");
+    let failure = head.merge_into("main").await.unwrap_err();
+    let WorkspaceError::BranchInUse { files, .. } = &failure else {
+        panic!("{failure:?}")
+    };
+    assert_eq!(files, &["a.bin"]);
+}
+
+#[tokio::test]
+async fn a_merge_in_nobodys_name_is_refused() {
+    let scene = scene_with_target();
+    let project = &scene.repository.path;
+    git(project, &["config", "--unset", "user.email"]);
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("a.txt"), "a\n");
+    let before = snapshot(project);
+    let failure = head.merge_into("target").await.unwrap_err();
+    let WorkspaceError::IdentityMissing { missing } = &failure else {
+        panic!("{failure:?}")
+    };
+    assert_eq!(missing, "user.email");
+    assert_eq!(snapshot(project), before);
+    let request = MergeRequest {
+        branch: "target".to_owned(),
+        author: Some(CommitIdentity::new("Named", "named@example.org")),
+        ..MergeRequest::default()
+    };
+    head.merge(request).await.unwrap();
+    let format = "--format=%an <%ae> %cn <%ce>";
+    assert_eq!(
+        git(project, &["log", "-1", format, "target"]),
+        "Named <named@example.org> Named <named@example.org>"
     );
 }
