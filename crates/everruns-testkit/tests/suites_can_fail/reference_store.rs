@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
-    NewSession, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery, SessionRecord,
-    SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
+    LeaseOwner, NewSession, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery,
+    SessionRecord, SessionStore, StoreError,
 };
 use everruns_core::workspace::{WorkspaceBinding, WorkspaceHeadAccess};
 
@@ -32,6 +32,8 @@ pub(crate) enum Flaw {
     ReusesTokens,
     /// A session that is being executed is deleted.
     DeletesLeased,
+    /// A fork that is refused leaves a session.
+    LeavesHalfForks,
     /// A prefix is looked for without regard to case.
     IgnoresCase,
 }
@@ -265,6 +267,47 @@ impl SessionStore for ReferenceStore {
         events.truncate(limit(query.limit));
         let next = events.last().filter(|_| more).map(|event| event.sequence);
         Ok(EventPage { events, next })
+    }
+
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        let (source, id) = (request.source, request.session.id.clone());
+        let taken = {
+            let mut sessions = self.lock();
+            let source = kept(&mut sessions, &source)?;
+            let actual = source.record.last_sequence;
+            if request.through > actual {
+                return Err(StoreError::SequenceConflict {
+                    session: source.record.id.clone(),
+                    expected: request.through,
+                    actual,
+                });
+            }
+            let taken = source.events.iter();
+            let taken = taken.filter(|event| event.sequence <= request.through);
+            taken.cloned().collect::<Vec<_>>()
+        };
+        let at = request.session.created_at;
+        self.create(request.session).await?;
+        if let Err(error) = self.bind(&id, request.binding).await {
+            if self.flaw != Flaw::LeavesHalfForks {
+                self.lock().remove(&id);
+            }
+            return Err(error);
+        }
+        let mut sessions = self.lock();
+        let made = kept(&mut sessions, &id)?;
+        made.events = taken;
+        let mut sequence = request.through;
+        for payload in request.events {
+            sequence = sequence.next();
+            made.events.push(SessionEvent {
+                sequence,
+                at,
+                payload,
+            });
+        }
+        made.record.last_sequence = sequence;
+        Ok(made.record.clone())
     }
 
     async fn acquire_lease(

@@ -25,6 +25,10 @@ async fn every_flaw_is_caught_by_its_check() {
         (Flaw::ReusesTokens, "leases::expiry_allows_a_takeover"),
         (Flaw::DeletesLeased, "deleting::refused_while_leased"),
         (Flaw::IgnoresCase, "listing::prefixes_are_literal"),
+        (
+            Flaw::LeavesHalfForks,
+            "forking::is_made_whole_or_not_at_all",
+        ),
     ] {
         let report = session_store::report(Selection::all().only(check), || async {
             Subject::new(Arc::new(ReferenceStore::with(flaw)))

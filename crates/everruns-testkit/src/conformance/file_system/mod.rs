@@ -106,7 +106,7 @@ where
     report(options, make).await.assert_passed();
 }
 
-/// Runs all checks as [`check`] does, and tells what it found.
+/// Runs all checks as [`check()`] does, and tells what it found.
 pub async fn report<F, Fut, S>(options: Options, make: F) -> Report
 where
     F: Fn() -> Fut + Send + Sync,

@@ -23,6 +23,7 @@ mod appending;
 mod binding;
 mod concurrency;
 mod deleting;
+mod forking;
 mod leases;
 mod listing;
 mod paging;
@@ -52,6 +53,7 @@ const CHECKS: &[Check<Subject>] = checks![
         renewing_keeps_the_token, a_held_lease_is_refused, expiry_allows_a_takeover,
         the_old_holder_is_fenced, releasing_frees_it, a_stale_release_changes_nothing,
     },
+    forking::{takes_over_the_first_events, is_made_whole_or_not_at_all},
     listing::{
         most_recently_changed_first, pages_are_complete, prefixes_are_literal, one_workspace,
         a_limit_of_zero_counts_as_one,
@@ -77,7 +79,7 @@ where
     report(Selection::all(), make).await.assert_passed();
 }
 
-/// Runs the selected checks as [`check`] does, and tells what it found.
+/// Runs the selected checks as [`check()`] does, and tells what it found.
 pub async fn report<F, Fut, S>(selection: Selection, make: F) -> Report
 where
     F: Fn() -> Fut + Send + Sync,

@@ -105,7 +105,7 @@ where
     report(Selection::all(), make).await.assert_passed();
 }
 
-/// Runs the selected checks as [`check`] does, and tells what it found.
+/// Runs the selected checks as [`check()`] does, and tells what it found.
 pub async fn report<F, Fut>(selection: Selection, make: F) -> Report
 where
     F: Fn() -> Fut + Send + Sync,

@@ -1,0 +1,106 @@
+use everruns_core::session::{EventPayload, EventQuery, ForkRequest, Sequence, StoreError};
+use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
+
+use super::Subject;
+use super::samples::{append, at, binding, id, leased, said, session};
+use crate::check::{CheckResult, Failure};
+
+fn request(source: &str, through: u64, fork: &str, head: &str) -> Result<ForkRequest, Failure> {
+    Ok(ForkRequest {
+        source: id(source)?,
+        through: Sequence(through),
+        session: session(fork, 5_000)?,
+        binding: binding("wks_a", head, Isolated)?,
+        events: vec![EventPayload::Forked { from: id(source)? }],
+    })
+}
+
+/// A session with three events, its head `head_a`.
+async fn source(subject: &Subject) -> Result<(), Failure> {
+    let (id, token) = leased(subject, "ses_a").await?;
+    let binding = binding("wks_a", "head_a", Isolated)?;
+    subject.store.bind(&id, binding).await?;
+    for (place, key) in [(0, "one"), (1, "two"), (2, "three")] {
+        append(subject.store.as_ref(), &id, token, place, key).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn takes_over_the_first_events(subject: Subject) -> CheckResult {
+    source(&subject).await?;
+    let made = request("ses_a", 2, "ses_b", "head_b")?;
+    let record = subject.store.fork(made.clone()).await?;
+    ensure_eq!(
+        record,
+        subject.store.session(&id("ses_b")?).await?,
+        "the record"
+    );
+    ensure_eq!(record.binding, Some(made.binding), "its binding");
+    ensure_eq!(record.last_sequence, Sequence(3), "its last place");
+    let all = EventQuery::after(Sequence::START, 10);
+    let forked = subject.store.events(&id("ses_b")?, all).await?.events;
+    let whole = subject.store.events(&id("ses_a")?, all).await?.events;
+    ensure_eq!(forked[..2], whole[..2], "the events taken over");
+    ensure_eq!(forked[2].payload, made.events[0], "the event that follows");
+    ensure_eq!(whole.len(), 3, "the events of the source");
+    // It goes on by itself, and the source's keys are not its own.
+    let term = super::samples::TERM;
+    let owner = super::samples::owner("second");
+    let lease = subject
+        .store
+        .acquire_lease(&id("ses_b")?, &owner, at(6_000), term);
+    let token = lease.await?.token;
+    let receipt = append(subject.store.as_ref(), &id("ses_b")?, token, 3, "one").await?;
+    ensure!(!receipt.replayed, "a key of the source is answered");
+    Ok(())
+}
+
+pub(super) async fn is_made_whole_or_not_at_all(subject: Subject) -> CheckResult {
+    source(&subject).await?;
+    refused!(
+        subject
+            .store
+            .fork(request("ses_x", 1, "ses_b", "head_b")?)
+            .await,
+        StoreError::NotFound { .. },
+        "a fork of an unknown session"
+    );
+    refused!(
+        subject.store.fork(request("ses_a", 4, "ses_b", "head_b")?).await,
+        StoreError::SequenceConflict { actual, .. } if actual == Sequence(3),
+        "a fork through an event that is not there"
+    );
+    refused!(
+        subject.store.fork(request("ses_a", 1, "ses_b", "head_a")?).await,
+        StoreError::HeadBound { session, .. } if session == id("ses_a")?,
+        "a fork on the head of its source"
+    );
+    refused!(
+        subject
+            .store
+            .fork(request("ses_a", 1, "ses_a", "head_b")?)
+            .await,
+        StoreError::AlreadyExists { .. },
+        "a fork of a taken id"
+    );
+    refused!(
+        subject.store.session(&id("ses_b")?).await,
+        StoreError::NotFound { .. },
+        "the session of a refused fork"
+    );
+    // Nothing of the refused ones holds the head.
+    subject
+        .store
+        .fork(request("ses_a", 0, "ses_b", "head_b")?)
+        .await?;
+    let kept = subject
+        .store
+        .events(&id("ses_b")?, EventQuery::last(10))
+        .await?;
+    ensure_eq!(kept.events.len(), 1, "the events of a fork of nothing");
+    ensure!(
+        kept.events[0].payload != said("one"),
+        "an event was taken over"
+    );
+    Ok(())
+}
