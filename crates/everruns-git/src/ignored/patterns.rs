@@ -7,7 +7,7 @@ use gix::bstr::{BStr, ByteSlice as _};
 use gix::glob::pattern::Case;
 use rustix::fs::{CWD, Mode, OFlags};
 
-use crate::error::{GitError, GitStep as _, IoStep as _, Result};
+use crate::error::{GitError, IoStep as _, Result};
 
 /// The file with the patterns, at the root of a working tree.
 const FILE: &str = ".worktreeinclude";
@@ -37,7 +37,7 @@ impl Patterns {
         let parse = gix::ignore::search::Ignore::default();
         search
             .add_patterns_buffer(&text, FILE, None, parse)
-            .git("read the patterns of ignored files")?;
+            .step("read the patterns of ignored files", Path::new(FILE))?;
         let is_empty = search.patterns.iter().all(|list| list.patterns.is_empty());
         Ok(Self { search, is_empty })
     }
