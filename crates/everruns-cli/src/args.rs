@@ -50,6 +50,12 @@ pub(crate) enum Command {
     /// Make, look at, keep and remove heads
     #[command(subcommand)]
     Head(HeadCommand),
+    /// Look for leftovers of crashes, and put right what is provably ours
+    Doctor {
+        /// Put right what can be; without it nothing is changed
+        #[arg(long)]
+        repair: bool,
+    },
     /// One session of the demonstration, in a process of its own
     #[command(hide = true)]
     DemoChild(DemoChildArgs),
@@ -146,6 +152,57 @@ pub(crate) struct HeadRef {
     pub(crate) repo: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct CommitArgs {
+    #[command(flatten)]
+    pub(crate) head: HeadRef,
+    /// The commit's message
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) message: String,
+    /// In whose name [default: who is configured with Git]
+    #[arg(long, value_name = "NAME <ADDRESS>")]
+    pub(crate) author: Option<String>,
+    /// Only these files and folders [default: everything]
+    #[arg(long = "path", value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    #[command(flatten)]
+    pub(crate) head: HeadRef,
+    /// The branch to merge into
+    pub(crate) branch: String,
+    /// Make one commit without the head as a parent
+    #[arg(long, conflicts_with = "ff_only")]
+    pub(crate) squash: bool,
+    /// Only move the branch forward
+    #[arg(long)]
+    pub(crate) ff_only: bool,
+    /// The commit's message
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    #[command(flatten)]
+    pub(crate) head: HeadRef,
+    /// The branch to bring in
+    pub(crate) branch: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    pub(crate) head: HeadRef,
+    /// The checkpoint's number, as `head checkpoint HEAD --list` shows it
+    pub(crate) checkpoint: u64,
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum HeadCommand {
     /// List the heads of a repository
@@ -198,6 +255,22 @@ pub(crate) enum HeadCommand {
         /// Only list the checkpoints
         #[arg(long, conflicts_with = "label")]
         list: bool,
+    },
+    /// Commit the working state on the head's branch
+    Commit(CommitArgs),
+    /// Merge a head, uncommitted work included, into a branch of the repository
+    Merge(MergeArgs),
+    /// Bring a branch of the repository into a head
+    Update(UpdateArgs),
+    /// Bring the files back to a checkpoint, after keeping the present state as another
+    Restore(RestoreArgs),
+    /// Forget all but the latest checkpoints
+    Prune {
+        #[command(flatten)]
+        head: HeadRef,
+        /// How many to keep
+        #[arg(long, value_name = "N")]
+        keep: usize,
     },
     /// Block later use of a head and keep everything
     Archive(HeadRef),

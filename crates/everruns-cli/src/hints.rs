@@ -53,6 +53,19 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::HeadNotFound { .. } => {
             "`everruns head list` shows the heads of a repository".to_owned()
         }
+        WorkspaceError::BranchInUse { .. } => {
+            "commit or stash the changes there, and try again; nothing was changed".to_owned()
+        }
+        WorkspaceError::BranchDiverged { branch } => format!(
+            "`everruns head update` brings {branch} into the head; or merge without `--ff-only`"
+        ),
+        WorkspaceError::BranchMoved { .. } => "nothing was changed; try again".to_owned(),
+        WorkspaceError::IdentityMissing { .. } => {
+            "`git config user.name NAME` and `git config user.email ADDRESS` in the repository, or `--author`".to_owned()
+        }
+        WorkspaceError::Conflicted { .. } => {
+            "resolve the files between their markers in the head's folder, then `git add` and `git commit` there".to_owned()
+        }
         WorkspaceError::HeadBusy { .. } => "wait until it ends, and try again".to_owned(),
         WorkspaceError::NoSpace { .. } => "free some space, and try again".to_owned(),
         _ => return None,

@@ -59,6 +59,7 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), Failure> {
         Command::Run(args) => commands::run::run(&state, output, args).await,
         Command::Resume(args) => commands::resume::run(&state, output, args).await,
         Command::Session(command) => commands::session::run(&state, output, command).await,
+        Command::Doctor { repair } => commands::doctor::run(&state, output, repair).await,
         Command::Head(command) => commands::head::run(&state, output, command).await,
     }
 }

@@ -33,13 +33,15 @@ pub use everruns_core::ids::{
     IdError, SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId,
 };
 pub use everruns_core::workspace::{
-    ArchiveReceipt, BindingError, BindingPayload, DegradedFact, DestroyReceipt, DiffBase, DiffLine,
-    DiffLineKind, EntryState, FileChange, FileDiff, Hunk, MergeConflict, MergeOutcome,
-    MergeRequest, MergeStrategy, RestoreReceipt, StatusEntry, UncapturedEntry, Workspace,
-    WorkspaceBackend, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDescriptor, WorkspaceDiff,
-    WorkspaceError, WorkspaceHead, WorkspaceHeadAccess, WorkspaceHeadBuilder,
-    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadRequest, WorkspaceHeadResource,
-    WorkspaceHeadState, WorkspaceHeadStatus,
+    ArchiveReceipt, BindingError, BindingPayload, CommitIdentity, CommitReceipt, CommitRequest,
+    ConflictSide, DegradedFact, DestroyReceipt, DiffBase, DiffLine, DiffLineKind, DiffRequest,
+    DoctorReport, EntryState, FileChange, FileDiff, Finding, Hunk, IgnoredReport, IncludedFile,
+    MergeConflict, MergeOutcome, MergeRequest, MergeStrategy, PruneReceipt, RestorePlan,
+    RestoreReceipt, RestoreStep, SkippedFile, StatusEntry, UncapturedEntry, UpdateOutcome,
+    UpdateRequest, Workspace, WorkspaceBackend, WorkspaceBinding, WorkspaceCheckpoint,
+    WorkspaceDescriptor, WorkspaceDiff, WorkspaceError, WorkspaceHead, WorkspaceHeadAccess,
+    WorkspaceHeadBuilder, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadRequest,
+    WorkspaceHeadResource, WorkspaceHeadState, WorkspaceHeadStatus, WorkspacePatch,
 };
 pub use everruns_core::{
     BoxError, clock, compute, entropy, failpoint, file_system, model, path, session,

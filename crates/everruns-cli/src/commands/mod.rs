@@ -1,5 +1,6 @@
 //! One module a command.
 
+pub(crate) mod doctor;
 pub(crate) mod head;
 pub(crate) mod resume;
 pub(crate) mod run;

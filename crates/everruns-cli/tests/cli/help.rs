@@ -20,9 +20,15 @@ fn every_command_has_help() {
         "head status",
         "head diff",
         "head checkpoint",
+        "head commit",
+        "head merge",
+        "head update",
+        "head restore",
+        "head prune",
         "head archive",
         "head destroy",
         "head reopen",
+        "doctor",
     ];
     for command in commands {
         let mut arguments: Vec<&str> = command.split_whitespace().collect();

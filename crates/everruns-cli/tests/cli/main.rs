@@ -19,3 +19,4 @@ mod run;
 mod sessions;
 mod states;
 mod support;
+mod work;

@@ -1,9 +1,11 @@
 //! `everruns head …`
 
 mod change;
+mod keep;
 mod look;
 mod make;
 mod text;
+mod work;
 
 use crate::args::HeadCommand;
 use crate::failure::Failure;
@@ -35,6 +37,11 @@ pub(crate) async fn run(
                 change::checkpoint(state, output, &head, label.as_deref()).await
             }
         }
+        HeadCommand::Commit(args) => work::commit(state, output, args).await,
+        HeadCommand::Merge(args) => work::merge(state, output, args).await,
+        HeadCommand::Update(args) => work::update(state, output, args).await,
+        HeadCommand::Restore(args) => keep::restore(state, output, args).await,
+        HeadCommand::Prune { head, keep } => keep::prune(state, output, &head, keep).await,
         HeadCommand::Archive(head) => change::archive(state, output, &head).await,
         HeadCommand::Destroy(head) => change::destroy(state, output, &head).await,
         HeadCommand::Reopen(head) => change::reopen(state, output, &head).await,
