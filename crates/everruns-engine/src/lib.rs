@@ -24,7 +24,7 @@ pub mod tool_api;
 mod tools;
 mod turn;
 
-pub use agent::{Agent, AgentBuilder, BuildError};
+pub use agent::{Agent, AgentBuilder, BuildError, CheckpointPolicy};
 pub use engine::{Engine, EngineBuilder, ResumeError};
 pub use session::{PendingTurn, Session, SessionEnvironmentError, SessionError, Turn};
 pub use store::InMemorySessionStore;

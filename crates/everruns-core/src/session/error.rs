@@ -104,6 +104,24 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// The file lies on another machine, where several processes would damage it.
+    #[error(
+        "{} lies on {kind}, a network file system, where SQLite cannot keep it safe: \
+         choose a folder of this machine, or keep sessions in PostgreSQL",
+        location.display()
+    )]
+    NetworkFileSystem {
+        /// The database.
+        location: PathBuf,
+        /// The file system.
+        kind: String,
+    },
+    /// A copy was to be made where something is.
+    #[error("{} exists already: choose another name", location.display())]
+    FileExists {
+        /// What exists.
+        location: PathBuf,
+    },
     /// Others kept the database busy for too long; the same call may succeed later.
     #[error("the store is busy: {operation} was tried {attempts} times")]
     Busy {

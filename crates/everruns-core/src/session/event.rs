@@ -143,6 +143,13 @@ pub enum EventPayload {
         /// Where they are kept.
         checkpoint: WorkspaceCheckpoint,
     },
+    /// The head's files have changed, and are not kept at this place of the record.
+    CheckpointMissed {
+        /// The turn in which they changed.
+        turn: u64,
+        /// Why they are not kept, for people.
+        reason: String,
+    },
     /// Files and conversation are about to go back; [`Rewound`](Self::Rewound) or
     /// [`RewindFailed`](Self::RewindFailed) follows, at the latest when the session is resumed.
     RewindBegun {

@@ -12,4 +12,4 @@ pub use event::{EventPayload, Sequence, SessionEvent, ToolOutcome, TurnOutcome};
 pub use lease::{FencingToken, Lease, LeaseOwner};
 pub use query::{EventPage, EventQuery, PageDirection, SessionPage, SessionQuery};
 pub use record::{AgentSummary, NewSession, SessionRecord};
-pub use store::{AppendReceipt, AppendRequest, SessionStore};
+pub use store::{AppendReceipt, AppendRequest, ForkRequest, SessionStore};

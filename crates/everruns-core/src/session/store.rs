@@ -39,6 +39,21 @@ pub struct AppendReceipt {
     pub replayed: bool,
 }
 
+/// A session to be made of another one's events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkRequest {
+    /// The session whose events are taken over.
+    pub source: SessionId,
+    /// The last of them.
+    pub through: Sequence,
+    /// The session to be made.
+    pub session: NewSession,
+    /// Its head.
+    pub binding: WorkspaceBinding,
+    /// Events that follow those of the source, at the time of the new session's making.
+    pub events: Vec<EventPayload>,
+}
+
 /// Keeps sessions.
 ///
 /// # What every store guarantees
@@ -101,6 +116,22 @@ pub trait SessionStore: Send + Sync + Debug {
     /// `NotFound`, `CorruptRecord`, and the store's own.
     async fn events(&self, session: &SessionId, query: EventQuery)
     -> Result<EventPage, StoreError>;
+
+    /// Makes a session with the first events of another one, bound to a head of its own: all of it or nothing.
+    ///
+    /// Places and times of the events are those of the source, their idempotency keys are not taken over.
+    ///
+    /// Optional: the default refuses.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such source; `SequenceConflict` when it has fewer events; `AlreadyExists`;
+    /// `HeadBound`; and the store's own.
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        Err(StoreError::Failed {
+            operation: "fork a session",
+            source: format!("this store cannot make {}", request.session.id).into(),
+        })
+    }
 
     /// Takes the session's lease, or extends it for its present owner with the same token.
     ///

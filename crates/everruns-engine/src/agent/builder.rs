@@ -6,7 +6,9 @@ use everruns_core::model::ModelProvider;
 use everruns_core::workspace::WorkspaceBackend;
 use everruns_fs::{RootAccess, WorkspacePolicy};
 
-use super::{Agent, AgentParts, Backends, BuildError, DEFAULT_NAME, ToolSet, paths};
+use super::{
+    Agent, AgentParts, Backends, BuildError, CheckpointPolicy, DEFAULT_NAME, ToolSet, paths,
+};
 use crate::tool_api::Tool;
 
 /// Model requests of one turn, unless the agent says otherwise.
@@ -28,6 +30,7 @@ pub struct AgentBuilder {
     seeds: Vec<(String, String, bool)>,
     state_folder: Option<PathBuf>,
     max_iterations: Option<u32>,
+    checkpoints: CheckpointPolicy,
 }
 
 impl AgentBuilder {
@@ -117,6 +120,12 @@ impl AgentBuilder {
         self
     }
 
+    /// When the files of a session's head are kept; on change when not called.
+    pub fn checkpoints(mut self, policy: CheckpointPolicy) -> Self {
+        self.checkpoints = policy;
+        self
+    }
+
     /// Builds the agent. Looks at the folders given; makes nothing but the state folder, when one is needed.
     ///
     /// # Errors
@@ -157,6 +166,7 @@ impl AgentBuilder {
             roots: paths::roots(self.roots, state)?,
             seeds: paths::seeds(self.seeds)?,
             max_iterations,
+            checkpoints: self.checkpoints,
         }))
     }
 }

@@ -2,6 +2,7 @@
 
 mod backends;
 mod builder;
+mod checkpoints;
 mod error;
 mod paths;
 mod state;
@@ -16,6 +17,7 @@ use everruns_fs::{SeededFile, WorkspacePolicy, WorkspaceRootSet};
 
 pub(crate) use backends::{Backends, is_same};
 pub use builder::AgentBuilder;
+pub use checkpoints::CheckpointPolicy;
 pub use error::BuildError;
 pub(crate) use paths::DirectoryChoice;
 pub(crate) use toolset::ToolSet;
@@ -42,6 +44,7 @@ pub(crate) struct AgentParts {
     pub(crate) roots: WorkspaceRootSet,
     pub(crate) seeds: Vec<SeededFile>,
     pub(crate) max_iterations: u32,
+    pub(crate) checkpoints: CheckpointPolicy,
 }
 
 impl Agent {

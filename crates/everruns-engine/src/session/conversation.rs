@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use everruns_core::model::{Message, Messages, ToolCall, Usage};
@@ -23,10 +23,24 @@ pub(crate) struct Conversation {
     open_turn: Option<u64>,
     turns: u64,
     usage: Usage,
-    checkpoint: Option<Arc<WorkspaceCheckpoint>>,
-    /// Taken before the session's first change of a file.
-    first_checkpoint: Option<Arc<WorkspaceCheckpoint>>,
+    files: FileState,
+    /// What was kept of the files before the session's first change of them.
+    first: FileState,
+    /// The tools that the turn which runs has called.
+    called: BTreeSet<String>,
     intent: Option<Intent>,
+}
+
+/// Where the files of a place of the record are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FileState {
+    /// The session has not changed any that the record tells of.
+    #[default]
+    Unchanged,
+    /// Kept.
+    Kept(Arc<WorkspaceCheckpoint>),
+    /// Changed and not kept.
+    Missed,
 }
 
 /// A place of the record between two turns, to which one may go back.
@@ -35,7 +49,7 @@ pub(crate) struct Mark {
     sequence: Sequence,
     /// How many messages there were.
     messages: usize,
-    checkpoint: Option<Arc<WorkspaceCheckpoint>>,
+    files: FileState,
 }
 
 impl Conversation {
@@ -48,6 +62,7 @@ impl Conversation {
             EventPayload::UserMessage { text } => self.messages.push(Message::user(text)),
             EventPayload::TurnStarted { turn } => {
                 self.open_turn = Some(*turn);
+                self.called.clear();
                 self.turns = (*turn).max(self.turns);
             }
             EventPayload::AssistantMessage {
@@ -58,6 +73,8 @@ impl Conversation {
             } => {
                 self.usage += *usage;
                 self.pending.clone_from(tool_calls);
+                self.called
+                    .extend(tool_calls.iter().map(|call| call.name.clone()));
                 self.messages.push(Message::Assistant {
                     text: text.clone(),
                     tool_calls: tool_calls.clone(),
@@ -87,11 +104,9 @@ impl Conversation {
                 self.mark(sequence);
             }
             EventPayload::CheckpointTaken { checkpoint, .. } => {
-                let checkpoint = Arc::new(checkpoint.clone());
-                self.first_checkpoint
-                    .get_or_insert_with(|| Arc::clone(&checkpoint));
-                self.checkpoint = Some(checkpoint);
+                self.files_are(FileState::Kept(Arc::new(checkpoint.clone())));
             }
+            EventPayload::CheckpointMissed { .. } => self.files_are(FileState::Missed),
             EventPayload::Rewound { to, .. } => {
                 self.go_back(*to);
                 self.mark(sequence);
@@ -139,21 +154,24 @@ impl Conversation {
         self.usage
     }
 
-    /// The last checkpoint that is recorded.
-    pub(crate) fn checkpoint(&self) -> Option<&WorkspaceCheckpoint> {
-        self.checkpoint.as_deref()
+    /// Where the files were at the last place of which the record tells.
+    pub(crate) fn files(&self) -> &FileState {
+        &self.files
     }
 
-    /// Whether one may go back to the place after this event.
-    pub(crate) fn may_go_back_to(&self, to: Sequence) -> bool {
-        self.mark_at(to).is_some()
+    /// The tools that the turn which runs, or ran last, has called.
+    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+        self.called.iter().map(String::as_str)
     }
 
-    /// The checkpoint of the files as they were at a place to which one may go back; `None` when the session had
-    /// changed nothing by then that a checkpoint holds.
-    pub(crate) fn checkpoint_at(&self, to: Sequence) -> Option<Arc<WorkspaceCheckpoint>> {
-        let there = self.mark_at(to)?.checkpoint.as_ref();
-        there.or(self.first_checkpoint.as_ref()).map(Arc::clone)
+    /// Where the files of a place to which one may go back are; `None` for any other place.
+    pub(crate) fn files_at(&self, to: Sequence) -> Option<FileState> {
+        let place = self
+            .marks
+            .binary_search_by_key(&to, |mark| mark.sequence)
+            .ok()?;
+        let there = &self.marks.get(place)?.files;
+        Some(self.or_first(there))
     }
 
     /// What was begun between turns and has not ended.
@@ -166,24 +184,31 @@ impl Conversation {
         self.marks.truncate(kept);
         let last = self.marks.last();
         self.messages.truncate(last.map_or(0, |mark| mark.messages));
-        self.checkpoint = last
-            .and_then(|mark| mark.checkpoint.clone())
-            .or_else(|| self.first_checkpoint.clone());
+        let files = last.map_or(FileState::Unchanged, |mark| mark.files.clone());
+        self.files = self.or_first(&files);
+    }
+
+    /// Before the first change, the files were what was kept then.
+    fn or_first(&self, files: &FileState) -> FileState {
+        match files {
+            FileState::Unchanged => self.first.clone(),
+            known => known.clone(),
+        }
+    }
+
+    fn files_are(&mut self, files: FileState) {
+        if self.first == FileState::Unchanged {
+            self.first = files.clone();
+        }
+        self.files = files;
     }
 
     fn mark(&mut self, sequence: Sequence) {
         self.marks.push(Mark {
             sequence,
             messages: self.messages.len(),
-            checkpoint: self.checkpoint.clone(),
+            files: self.files.clone(),
         });
-    }
-
-    fn mark_at(&self, sequence: Sequence) -> Option<&Mark> {
-        let found = self
-            .marks
-            .binary_search_by_key(&sequence, |mark| mark.sequence);
-        self.marks.get(found.ok()?)
     }
 
     fn steer_when_settled(&mut self) {

@@ -5,8 +5,10 @@ use everruns_core::environment::EnvironmentError;
 use everruns_core::failpoint::FailpointError;
 use everruns_core::file_system::FileSystemError;
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId};
-use everruns_core::session::{LeaseOwner, StoreError};
+use everruns_core::session::{LeaseOwner, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceError;
+
+use crate::engine::ResumeError;
 
 /// Why a session cannot have the environment that was chosen for it.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +115,52 @@ pub enum SessionError {
         /// The session.
         session: SessionId,
     },
+    /// A turn runs in this process.
+    #[error("turn {turn} of session {session} is running: wait for its end, or cancel it")]
+    TurnRunning {
+        /// The session.
+        session: SessionId,
+        /// The turn.
+        turn: u64,
+    },
+    /// The event is in the middle of a turn, or in a part of the record that was gone back from.
+    #[error(
+        "event {event} of session {session} is not between two turns of its conversation: \
+         choose the event that ended a turn"
+    )]
+    NotBetweenTurns {
+        /// The session.
+        session: SessionId,
+        /// The event.
+        event: Sequence,
+    },
+    /// The files of that place were not kept.
+    #[error(
+        "the files of session {session} at event {event} were not kept: \
+         the head cannot keep states, or the agent's checkpoints are off"
+    )]
+    NoCheckpoint {
+        /// The session.
+        session: SessionId,
+        /// The event.
+        event: Sequence,
+    },
+    /// Other sessions work on the head, too.
+    #[error(
+        "head {head} is shared: its files are not one session's to take back; fork the session"
+    )]
+    SharedHead {
+        /// The head.
+        head: WorkspaceHeadId,
+    },
+    /// The fork was made, and is not open here.
+    #[error("session {session} was made, but cannot be opened yet: {source}; resume it")]
+    ForkNotResumed {
+        /// The new session.
+        session: SessionId,
+        /// Why not.
+        source: Box<ResumeError>,
+    },
     /// The message is empty.
     #[error("the message is empty: say what is to be done")]
     EmptyMessage,
@@ -137,7 +185,7 @@ impl SessionError {
             Self::Store(error) => error.is_retryable(),
             Self::Workspace(error) => error.is_retryable(),
             Self::Files { source, .. } => source.is_retryable(),
-            Self::Busy { .. } | Self::TakenOver { .. } => true,
+            Self::Busy { .. } | Self::TakenOver { .. } | Self::TurnRunning { .. } => true,
             Self::TurnAborted { source } => source.is_retryable(),
             _ => false,
         }

@@ -8,9 +8,9 @@ use everruns_core::session::Sequence;
 use everruns_core::workspace::WorkspaceHead;
 
 use super::{
-    Active, HistoryPage, HistoryQuery, PendingTurn, SessionCore, SessionEnvironmentError,
-    SessionError, SessionEvents, SessionInspection, SessionUpdates, Turn, detached, history,
-    inspection, lease, send, start,
+    Active, HistoryPage, HistoryQuery, PendingTurn, Rewound, SessionCore, SessionEnvironmentError,
+    SessionError, SessionEvents, SessionInspection, SessionUpdates, Turn, detached, fork, history,
+    inspection, lease, rewind, send, start,
 };
 
 /// One conversation on one head: a cheap handle that can be cloned.
@@ -119,6 +119,54 @@ impl Session {
     pub async fn inspect(&self) -> Result<SessionInspection, SessionError> {
         let active = self.started().await?;
         inspection::inspect(&self.core, &active).await
+    }
+
+    /// Brings files and conversation back to the place after the event `to`, which ended a turn or is the session's
+    /// first. The present files are kept as a checkpoint first; the record stays and says that the session went back.
+    ///
+    /// A crash in between is finished when the session is resumed. Dropping the future does not stop it.
+    ///
+    /// # Errors
+    /// `TurnRunning`, `NotBetweenTurns`, `NoCheckpoint`, `SharedHead`: nothing has changed. The head's own errors:
+    /// nothing went back, and the record says so. And the store's.
+    pub async fn rewind(&self, to: Sequence) -> Result<Rewound, SessionError> {
+        let active = self.started().await?;
+        let core = Arc::clone(&self.core);
+        detached(async move { rewind::rewind(&core, active, to).await }).await
+    }
+
+    /// Makes another session with this one's conversation so far, on a fork of its head called `name`.
+    ///
+    /// Either both exist or neither does: a crash in between is finished or undone when this session is resumed.
+    /// Dropping the future does not stop it.
+    ///
+    /// # Errors
+    /// `TurnRunning`; those of [`WorkspaceHead::fork`], such as a taken name; and the store's.
+    pub async fn fork(&self, name: impl Into<String> + Send) -> Result<Self, SessionError> {
+        self.fork_through(name.into(), None).await
+    }
+
+    /// As [`fork`](Self::fork), with conversation and files as they were after the event `event`, which ended a turn or
+    /// is the session's first.
+    ///
+    /// # Errors
+    /// As [`fork`](Self::fork); `NotBetweenTurns`, `NoCheckpoint`.
+    pub async fn fork_at(
+        &self,
+        name: impl Into<String> + Send,
+        event: Sequence,
+    ) -> Result<Self, SessionError> {
+        self.fork_through(name.into(), Some(event)).await
+    }
+
+    async fn fork_through(
+        &self,
+        name: String,
+        through: Option<Sequence>,
+    ) -> Result<Self, SessionError> {
+        let active = self.started().await?;
+        let core = Arc::clone(&self.core);
+        detached(async move { fork::fork(&core, active, name, through).await }).await
     }
 
     /// The events after `from`: those that are recorded, then those to come, without gaps or duplicates.

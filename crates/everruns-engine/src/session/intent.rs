@@ -12,12 +12,20 @@ pub(crate) enum Intent {
         checkpoint: Option<WorkspaceCheckpoint>,
     },
     /// Another session is made of this one.
-    Fork {
-        session: SessionId,
-        head: String,
-        through: Sequence,
-        checkpoint: Option<WorkspaceCheckpoint>,
-    },
+    Fork(Wish),
+}
+
+/// The fork to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// The session to be made.
+    pub(crate) session: SessionId,
+    /// The name of its head.
+    pub(crate) head: String,
+    /// The last event that it takes over.
+    pub(crate) through: Sequence,
+    /// Its files; the present ones when none.
+    pub(crate) checkpoint: Option<WorkspaceCheckpoint>,
 }
 
 impl Intent {
@@ -36,12 +44,12 @@ impl Intent {
                 through,
                 checkpoint,
             } => {
-                *intent = Some(Self::Fork {
+                *intent = Some(Self::Fork(Wish {
                     session: session.clone(),
                     head: head.clone(),
                     through: *through,
                     checkpoint: checkpoint.clone(),
-                });
+                }));
             }
             EventPayload::Rewound { .. }
             | EventPayload::RewindFailed { .. }

@@ -67,6 +67,11 @@ pub(crate) struct JournalState {
 }
 
 impl JournalState {
+    /// The last event.
+    pub(super) fn known(&self) -> Sequence {
+        self.known
+    }
+
     /// Whether anything was ever recorded.
     pub(super) fn has_events(&self) -> bool {
         self.known != Sequence::START

@@ -1,6 +1,7 @@
 use everruns_core::session::{EventPayload, ToolOutcome, TurnOutcome};
 
-use super::conversation::Conversation;
+use super::journal::{Journal, JournalState};
+use super::{Active, Intent, SessionError, fork, keep, rewind};
 
 /// What the model reads of a call whose outcome was never recorded.
 const UNKNOWN_OUTCOME: &str = "The process ended before the outcome of this call was recorded. It may have taken \
@@ -10,7 +11,8 @@ const UNKNOWN_OUTCOME: &str = "The process ended before the outcome of this call
 ///
 /// Nothing is made up: a call without a result gets one that says that its outcome is unknown, so that every
 /// provider accepts the conversation.
-pub(super) fn closing(conversation: &Conversation) -> Vec<EventPayload> {
+pub(super) async fn closing(active: &Active, state: &JournalState) -> Vec<EventPayload> {
+    let conversation = &state.conversation;
     let Some(turn) = conversation.open_turn() else {
         return Vec::new();
     };
@@ -25,9 +27,35 @@ pub(super) fn closing(conversation: &Conversation) -> Vec<EventPayload> {
             outcome: ToolOutcome::Unknown,
         })
         .collect();
+    let changed = keep::may_have_changed(&active.agent, conversation);
+    let head = active.environment.workspace_head();
+    events.extend(keep::at_end(&active.agent, head, conversation.files(), turn, changed).await);
     events.push(EventPayload::TurnEnded {
         turn,
         outcome: TurnOutcome::Interrupted,
     });
     events
+}
+
+/// Finishes or gives up what was begun between turns by a process that is gone.
+pub(super) async fn finish_intent(
+    journal: &Journal,
+    active: &Active,
+    state: &mut JournalState,
+) -> Result<(), SessionError> {
+    match state.conversation.intent().cloned() {
+        None => Ok(()),
+        Some(Intent::Rewind { to, checkpoint }) => {
+            let done = rewind::finish(journal, active, state, to, checkpoint).await;
+            match done {
+                // That nothing went back is recorded, which is an end as well.
+                Err(SessionError::Workspace(error)) => {
+                    tracing::warn!(session = %journal.session, %error, "an interrupted rewind is given up");
+                    Ok(())
+                }
+                other => other.map(drop),
+            }
+        }
+        Some(Intent::Fork(wish)) => fork::recover(journal, active, state, wish).await,
+    }
 }

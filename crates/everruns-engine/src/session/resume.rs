@@ -107,11 +107,21 @@ async fn activate(
     environment: Environment,
 ) -> Result<(), ResumeError> {
     let stack = Stack::new(&agent, &environment);
+    let summary = agent.summary();
+    let active = Arc::new(Active {
+        agent,
+        environment,
+        files: stack.files(),
+        seen: Arc::new(SeenFiles::default()),
+    });
     let journal = &core.journal;
     let mut state = journal.hold().await?;
     failpoint::hit("engine.resume.after-lease")?;
-    let mut events = repair::closing(&state.conversation);
-    let summary = agent.summary();
+    if let Err(error) = repair::finish_intent(journal, &active, &mut state).await {
+        lease::give_up(journal, &mut state).await;
+        return Err(error.into());
+    }
+    let mut events = repair::closing(&active, &state).await;
     events.push(if state.has_events() {
         EventPayload::SessionResumed { agent: summary }
     } else {
@@ -130,13 +140,7 @@ async fn activate(
         stack.plant().await?;
     }
     core.engine
-        .remember(&core.id, environment.workspace_head().backend());
-    let active = Arc::new(Active {
-        agent,
-        environment,
-        files: stack.files(),
-        seen: Arc::new(SeenFiles::default()),
-    });
+        .remember(&core.id, active.environment.workspace_head().backend());
     // The cell is empty: the core was made a moment ago and nobody else knows it.
     core.active.get_or_init(|| async { active }).await;
     Ok(())

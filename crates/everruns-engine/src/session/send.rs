@@ -31,7 +31,7 @@ pub(super) async fn send(
             journal.append(&mut state, vec![message]).await?;
             return Ok(PendingTurn::new(running.number, running.report));
         }
-        match begin(journal, &mut state, &text).await {
+        match begin(journal, &active, &mut state, &text).await {
             // The lease ran out while this handle was idle, and another process had its turn: this one is next.
             Err(SessionError::TakenOver { .. }) if !taken_back => taken_back = true,
             outcome => break (state, outcome?),
@@ -55,10 +55,12 @@ pub(super) async fn send(
 /// Records the message and the beginning of a turn, after closing one whose process is gone. Gives its number.
 async fn begin(
     journal: &Journal,
+    active: &Active,
     state: &mut JournalState,
     text: &str,
 ) -> Result<u64, SessionError> {
-    let mut events = repair::closing(&state.conversation);
+    repair::finish_intent(journal, active, state).await?;
+    let mut events = repair::closing(active, state).await;
     let number = state.conversation.turns() + 1;
     let text = text.to_owned();
     events.push(EventPayload::UserMessage { text });

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
-    NewSession, Sequence, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
+    LeaseOwner, NewSession, Sequence, SessionPage, SessionQuery, SessionRecord, SessionStore,
+    StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
@@ -155,6 +156,21 @@ impl SessionStore for InMemorySessionStore {
         query: EventQuery,
     ) -> Result<EventPage, StoreError> {
         Ok(self.lock().kept(session)?.page(query))
+    }
+
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        let state = &mut *self.lock();
+        let events = state.kept(&request.source)?.first(&request)?;
+        let id = request.session.id.clone();
+        if state.sessions.contains_key(&id) {
+            return Err(StoreError::AlreadyExists { session: id });
+        }
+        state.heads.enter(&id, &request.binding)?;
+        let kept = Kept::forked(request, events);
+        let record = kept.record.clone();
+        state.by_change.insert((record.updated_at, id.clone()));
+        state.sessions.insert(id, kept);
+        Ok(record)
     }
 
     async fn acquire_lease(

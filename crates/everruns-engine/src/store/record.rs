@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, Lease, PageDirection, Sequence,
-    SessionEvent, SessionRecord, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, ForkRequest, Lease, PageDirection,
+    Sequence, SessionEvent, SessionRecord, StoreError,
 };
 
 /// All that is kept of one session.
@@ -25,6 +25,47 @@ impl Kept {
             last_token: 0,
             receipts: HashMap::new(),
         }
+    }
+
+    /// A session of another one's `events`.
+    pub(super) fn forked(request: ForkRequest, mut events: Vec<SessionEvent>) -> Self {
+        let at = request.session.created_at;
+        let mut last = request.through;
+        for payload in request.events {
+            last = last.next();
+            events.push(SessionEvent {
+                sequence: last,
+                at,
+                payload,
+            });
+        }
+        let record = SessionRecord {
+            id: request.session.id,
+            title: request.session.title,
+            agent: request.session.agent,
+            created_at: at,
+            updated_at: at,
+            last_sequence: last,
+            binding: Some(request.binding),
+        };
+        Self {
+            events,
+            ..Self::new(record)
+        }
+    }
+
+    /// The events that a fork takes over.
+    pub(super) fn first(&self, request: &ForkRequest) -> Result<Vec<SessionEvent>, StoreError> {
+        let actual = self.record.last_sequence;
+        if request.through > actual {
+            return Err(StoreError::SequenceConflict {
+                session: request.source.clone(),
+                expected: request.through,
+                actual,
+            });
+        }
+        let taken = |event: &&SessionEvent| event.sequence <= request.through;
+        Ok(self.events.iter().take_while(taken).cloned().collect())
     }
 
     pub(super) fn append(&mut self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {

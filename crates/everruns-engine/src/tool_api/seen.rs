@@ -32,6 +32,13 @@ struct State {
     kept: usize,
 }
 
+impl SeenFiles {
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+    }
+}
+
 #[cfg_attr(
     not(feature = "tools"),
     expect(dead_code, reason = "only the file tools read and write files")

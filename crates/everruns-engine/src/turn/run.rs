@@ -1,5 +1,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use everruns_core::failpoint;
 use everruns_core::model::{ModelRequest, ToolCall};
@@ -12,7 +13,9 @@ use super::answer::Answer;
 use super::ask::{Asked, ask};
 use super::calls::{self, Ended};
 use super::prompt;
-use crate::session::{Active, Journal, RunningTurn, SessionCore, SessionError, Turn, TurnReport};
+use crate::session::{
+    Active, Journal, RunningTurn, SessionCore, SessionError, Turn, TurnReport, keep,
+};
 use crate::tool_api::ToolContext;
 
 /// Runs a turn that has begun to its end, and tells those who wait.
@@ -32,6 +35,7 @@ pub(crate) async fn run(
             running.cancellation.clone(),
         ),
         active,
+        changed: AtomicBool::new(false),
         number: running.number,
         cancellation: running.cancellation.clone(),
     };
@@ -52,6 +56,8 @@ struct Runner {
     journal: Arc<Journal>,
     active: Arc<Active>,
     context: ToolContext,
+    /// Whether a tool was called that may change files.
+    changed: AtomicBool,
     number: u64,
     cancellation: CancellationToken,
 }
@@ -116,9 +122,15 @@ impl Runner {
     /// Records an answer before any of its calls is made. `true` when it ends the turn: it calls nothing, and the
     /// user has said nothing meanwhile.
     async fn record(&self, answer: Answer) -> Result<bool, SessionError> {
+        let kept = if answer.tool_calls.is_empty() {
+            self.keep().await
+        } else {
+            None
+        };
         let mut state = self.journal.lock().await;
         let ends = answer.tool_calls.is_empty() && !state.conversation.has_steering();
         let mut events = vec![self.message(answer)];
+        events.extend(kept);
         if ends {
             failpoint::hit("engine.turn.before-end")?;
             events.push(self.ended(TurnOutcome::Completed));
@@ -136,6 +148,7 @@ impl Runner {
         let tools = &self.active.agent.parts().tools;
         let mut waiting = calls::groups(tools, calls).into_iter();
         while let Some(group) = waiting.next() {
+            let before = self.before_change(&group).await;
             let made = if self.cancellation.is_cancelled() {
                 let unmade = group.into_iter();
                 unmade.map(|call| Ended::cancelled(call, false)).collect()
@@ -143,11 +156,12 @@ impl Runner {
                 calls::make(&self.journal, tools, &self.context, self.number, group).await
             };
             failpoint::hit("engine.turn.after-tool-before-result")?;
-            let mut events = self.results(made);
+            let mut events: Vec<_> = before.into_iter().chain(self.results(made)).collect();
             let cancelled = self.cancellation.is_cancelled();
             if cancelled {
                 let unmade = waiting.by_ref().flatten();
                 events.extend(self.results(unmade.map(|call| Ended::cancelled(call, false))));
+                events.extend(self.keep().await);
                 events.push(self.ended(TurnOutcome::Cancelled));
             }
             let mut state = self.journal.lock().await;
@@ -179,11 +193,33 @@ impl Runner {
         mut events: Vec<EventPayload>,
         outcome: TurnOutcome,
     ) -> Result<Turn, SessionError> {
+        events.extend(self.keep().await);
         let mut state = self.journal.lock().await;
         failpoint::hit("engine.turn.before-end")?;
         events.push(self.ended(outcome.clone()));
         self.journal.append(&mut state, events).await?;
         Ok(turn.end(outcome))
+    }
+
+    /// What to record of the files before a group of calls that may change them.
+    async fn before_change(&self, group: &[ToolCall]) -> Option<EventPayload> {
+        let agent = &self.active.agent;
+        let tools = &agent.parts().tools;
+        if group.iter().all(|call| tools.only_reads(&call.name)) {
+            return None;
+        }
+        self.changed.store(true, Ordering::Relaxed);
+        let known = self.journal.lock().await.conversation.files().clone();
+        let head = self.active.environment.workspace_head();
+        keep::before_first_change(agent, head, &known, self.number).await
+    }
+
+    /// What to record of the files at the end of the turn. Without the lock: it may take a while.
+    async fn keep(&self) -> Option<EventPayload> {
+        let known = self.journal.lock().await.conversation.files().clone();
+        let changed = self.changed.load(Ordering::Relaxed);
+        let head = self.active.environment.workspace_head();
+        keep::at_end(&self.active.agent, head, &known, self.number, changed).await
     }
 
     fn message(&self, answer: Answer) -> EventPayload {

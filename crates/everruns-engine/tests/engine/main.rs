@@ -14,5 +14,7 @@ mod store;
     expect(dead_code, reason = "shared with the tests of the file tools")
 )]
 mod support;
+#[cfg(feature = "tools")]
+mod travel;
 mod turns;
 mod watching;

@@ -15,9 +15,9 @@ mod support;
 use std::sync::Arc;
 
 use everruns_core::failpoint;
-use everruns_core::session::{SessionQuery, SessionStore};
+use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore};
 use everruns_core::workspace::WorkspaceBackend;
-use everruns_engine::{Engine, InMemorySessionStore, ResumeError, SessionError};
+use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session, SessionError};
 use serde_json::json;
 use support::{Echo, Script, Step, agent_of, engine_over, head, memory};
 
@@ -40,6 +40,19 @@ const RESUME: [&str; 4] = [
     "engine.resume.after-claim",
     "engine.resume.after-lease",
     "engine.resume.after-repair",
+];
+
+const REWIND: [&str; 3] = [
+    "engine.rewind.after-intent",
+    "engine.rewind.after-files",
+    "engine.rewind.after-record",
+];
+const FORK: [&str; 5] = [
+    "engine.fork.after-intent",
+    "engine.fork.after-head",
+    "engine.fork.after-files",
+    "engine.fork.after-session",
+    "engine.fork.after-claim",
 ];
 
 fn agent(script: &Script, backend: &Arc<dyn WorkspaceBackend>) -> everruns_engine::Agent {
@@ -70,6 +83,93 @@ async fn h65_h66_every_step_fails_once() {
     for name in RESUME {
         resume_fails(name).await;
     }
+    for name in REWIND {
+        rewind_fails(name).await;
+    }
+    for name in FORK {
+        fork_fails(name).await;
+    }
+}
+
+/// A session of one turn, left behind by its engine, and where it can be found again.
+async fn interrupted<T: std::fmt::Debug>(
+    name: &'static str,
+    work: impl AsyncFnOnce(&Session) -> Result<T, SessionError>,
+) -> (Session, Arc<dyn SessionStore>, Arc<dyn WorkspaceBackend>) {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let session = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    failpoint::arm(name, || false);
+    let error = work(&session).await.unwrap_err();
+    assert!(
+        matches!(error, SessionError::Failpoint(_)),
+        "{name}: {error}"
+    );
+    failpoint::disarm_all();
+    let id = session.session_id().clone();
+    drop(session);
+    let engine = engine_over(&store);
+    engine.attach(&id, agent(&Script::new([Step::Say("On.")]), &backend));
+    (engine.resume(&id).await.unwrap(), store, backend)
+}
+
+/// What was begun is finished when the session is resumed.
+async fn rewind_fails(name: &'static str) {
+    let work = async |session: &Session| session.rewind(Sequence(1)).await;
+    let (session, _, _) = interrupted(name, work).await;
+    let kinds = support::kinds(&session).await;
+    let count = |wanted: &str| kinds.iter().filter(|kind| *kind == wanted).count();
+    assert_eq!((count("rewind_begun"), count("rewound")), (1, 1), "{name}");
+    let turn = session.send_and_wait("continue").await.unwrap();
+    assert!(turn.success && turn.number == 2, "{name}");
+}
+
+/// Both the head and the session of a fork exist, or neither does.
+async fn fork_fails(name: &'static str) {
+    let work = async |session: &Session| session.fork("forked").await;
+    let (session, store, backend) = interrupted(name, work).await;
+    let head = session.workspace_head().unwrap();
+    let heads = backend.heads(head.workspace_id()).await.unwrap();
+    let sessions = store
+        .sessions(SessionQuery::default())
+        .await
+        .unwrap()
+        .sessions;
+    let made = name != "engine.fork.after-intent";
+    let expected = 1 + usize::from(made);
+    assert_eq!(
+        (heads.len(), sessions.len()),
+        (expected, expected),
+        "{name}"
+    );
+    assert!(
+        support::recorded(&session).await.iter().any(
+            |event| matches!(event, EventPayload::ForkEnded { made: ended, .. } if *ended == made)
+        ),
+        "{name}"
+    );
+    assert!(
+        session.send_and_wait("continue").await.unwrap().success,
+        "{name}"
+    );
+    let Some(fork) = sessions
+        .iter()
+        .find(|other| other.id != *session.session_id())
+    else {
+        // The name is free.
+        session.fork("forked").await.unwrap();
+        return;
+    };
+    let engine = engine_over(&store);
+    engine.attach(&fork.id, agent(&Script::new([Step::Say("On.")]), &backend));
+    let fork = engine.resume(&fork.id).await.unwrap();
+    assert!(
+        fork.send_and_wait("continue").await.unwrap().success,
+        "{name}"
+    );
 }
 
 async fn start_fails(name: &'static str) {

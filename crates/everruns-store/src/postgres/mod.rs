@@ -7,6 +7,7 @@ mod create;
 mod database;
 mod delete;
 mod events;
+mod fork;
 mod judge;
 mod lease;
 mod list;

@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
-    NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
+    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
 use super::database::Database;
-use super::{append, bind, connect, create, delete, events, lease, list};
+use super::{append, bind, connect, create, delete, events, fork, lease, list};
 use crate::RetryPolicy;
-use crate::rules::Batch;
+use crate::rules::{Batch, Fork};
 
 /// Sessions in one PostgreSQL database. Cheap to clone; the clones share their connections.
 ///
@@ -99,6 +99,10 @@ impl SessionStore for PostgresSessionStore {
         query: EventQuery,
     ) -> Result<EventPage, StoreError> {
         events::page(&self.database, session, query).await
+    }
+
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        fork::fork(&self.database, Fork::new(request)?).await
     }
 
     async fn acquire_lease(

@@ -2,10 +2,12 @@
 
 mod append;
 mod bind;
+mod fork;
 mod lease;
 mod page;
 
 pub(crate) use append::{Append, Batch, decide as append};
 pub(crate) use bind::{Bind, decide as bind};
+pub(crate) use fork::{Fork, OPERATION as FORK};
 pub(crate) use lease::{acquire, check_free};
 pub(crate) use page::{EventWindow, SessionWindow};

@@ -17,3 +17,7 @@ pub(crate) const FORWARD: &str = "SELECT seq, at, payload FROM events \
 /// Events before a place, newest first: `session, seq, limit`.
 pub(crate) const BACKWARD: &str = "SELECT seq, at, payload FROM events \
      WHERE session_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
+
+/// Takes over the first events of another session, without their keys: `session, source, last seq`.
+pub(crate) const COPY: &str = "INSERT INTO events (session_id, seq, at, payload) \
+     SELECT CAST($1 AS TEXT), seq, at, payload FROM events WHERE session_id = $2 AND seq <= $3 ORDER BY seq";

@@ -2,6 +2,9 @@
 pub(crate) const INSERT: &str = "INSERT INTO sessions (id, title, agent, created_at, updated_at) \
      VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING";
 
+/// The last place of a session: `id`.
+pub(crate) const LAST_PLACE: &str = "SELECT last_seq FROM sessions WHERE id = $1";
+
 /// One session with its binding: `id`.
 pub(crate) const SELECT: &str = "SELECT s.id, s.title, s.agent, s.created_at, s.updated_at, s.last_seq, \
             b.provider_id, b.workspace_id, b.head_id, b.access, b.payload \

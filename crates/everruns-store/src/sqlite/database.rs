@@ -4,6 +4,7 @@ use std::sync::Arc;
 use everruns_core::session::StoreError;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
+use super::group::Appends;
 use super::judge::judge;
 use crate::RetryPolicy;
 use crate::attempt::{self, Fault, Repeat};
@@ -17,6 +18,7 @@ pub(super) struct Database {
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
     pub(super) policy: RetryPolicy,
+    pub(super) appends: Appends,
 }
 
 impl Database {

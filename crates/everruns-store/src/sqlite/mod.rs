@@ -2,11 +2,16 @@
 
 mod access;
 mod append;
+#[cfg(unix)]
+mod backup;
 mod bind;
 mod create;
 mod database;
 mod delete;
 mod events;
+mod fork;
+mod group;
+mod host;
 mod judge;
 mod lease;
 mod list;

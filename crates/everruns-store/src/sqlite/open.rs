@@ -8,7 +8,8 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 use super::database::Database;
-use super::{access, migrate, probe};
+use super::group::Appends;
+use super::{access, host, migrate, probe};
 use crate::RetryPolicy;
 use crate::task::blocking;
 
@@ -27,6 +28,7 @@ pub(super) async fn open(path: &Path, policy: RetryPolicy) -> Result<Database, S
     let path = path.to_owned();
     let location = blocking(OPERATION, move || {
         let location = prepare_folder(&path)?;
+        host::check(&location)?;
         access::check(&location)?;
         Ok(location)
     })
@@ -37,6 +39,7 @@ pub(super) async fn open(path: &Path, policy: RetryPolicy) -> Result<Database, S
         reader: reader(&location, policy),
         location,
         policy,
+        appends: Appends::default(),
     };
     match migrate::migrate(&database).await {
         Ok(()) => Ok(database),
@@ -84,7 +87,7 @@ fn folder_builder() -> DirBuilder {
     builder
 }
 
-fn options(location: &Path, policy: RetryPolicy) -> SqliteConnectOptions {
+pub(super) fn options(location: &Path, policy: RetryPolicy) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(location)
         .busy_timeout(policy.lock_wait)

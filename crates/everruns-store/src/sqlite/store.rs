@@ -7,15 +7,17 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
-    NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
+    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
+#[cfg(unix)]
+use super::backup;
 use super::database::Database;
-use super::{append, bind, create, delete, events, lease, list, open};
+use super::{bind, create, delete, events, fork, group, lease, list, open};
 use crate::RetryPolicy;
-use crate::rules::Batch;
+use crate::rules::{Batch, Fork};
 
 /// Sessions in one SQLite file. Cheap to clone; the clones share their connections.
 ///
@@ -63,6 +65,33 @@ impl SqliteSessionStore {
         self.database.check_integrity().await
     }
 
+    /// Writes a copy of one moment to `target`, which must not exist, while the database is used by anyone.
+    ///
+    /// Dropping the future does not stop it. A crash leaves no file of that name, at most one that ends with `.part`.
+    ///
+    /// # Errors
+    /// `FileExists`, and the store's own.
+    #[cfg(unix)]
+    pub async fn backup(&self, target: impl AsRef<Path>) -> Result<(), StoreError> {
+        backup::back_up(&self.database, target.as_ref()).await
+    }
+
+    /// Makes a database at `target`, which must not exist, of a backup.
+    ///
+    /// Whoever still executes a session of the database before is fenced off. Heads have gone on since the backup:
+    /// resuming a session tells the model to look at the files, and nothing of theirs is changed or removed.
+    ///
+    /// # Errors
+    /// `FileExists`, those of [`open`](Self::open) about the backup, and the store's own.
+    #[cfg(unix)]
+    pub async fn restore(
+        backup: impl AsRef<Path>,
+        target: impl AsRef<Path>,
+    ) -> Result<(), StoreError> {
+        let policy = RetryPolicy::default();
+        backup::restore(backup.as_ref(), target.as_ref(), policy).await
+    }
+
     /// Waits for running operations, then closes all connections, of the clones too.
     pub async fn close(&self) {
         self.database.close().await;
@@ -104,7 +133,7 @@ impl SessionStore for SqliteSessionStore {
     }
 
     async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
-        append::append(&self.database, Batch::new(request)?).await
+        group::append(&self.database, Batch::new(request)?).await
     }
 
     async fn events(
@@ -113,6 +142,10 @@ impl SessionStore for SqliteSessionStore {
         query: EventQuery,
     ) -> Result<EventPage, StoreError> {
         events::page(&self.database, session, query).await
+    }
+
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        fork::fork(&self.database, Fork::new(request)?).await
     }
 
     async fn acquire_lease(

@@ -16,7 +16,11 @@ mod processes;
 mod schema;
 
 #[cfg(feature = "sqlite")]
+mod backup;
+#[cfg(feature = "sqlite")]
 mod bad_files;
+#[cfg(feature = "sqlite")]
+mod grouping;
 #[cfg(feature = "postgres")]
 mod postgres_faults;
 #[cfg(feature = "sqlite")]

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, Lease, LeaseOwner,
-    NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
+    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 use everruns_engine::InMemorySessionStore;
@@ -123,6 +123,11 @@ impl SessionStore for Watched {
         let rows = u32::try_from(page.events.len()).unwrap();
         self.rows_read.fetch_add(rows, Ordering::SeqCst);
         Ok(page)
+    }
+
+    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
+        self.note("fork");
+        self.inner.fork(request).await
     }
 
     async fn acquire_lease(

@@ -46,11 +46,13 @@ pub(super) async fn takes_over_the_first_events(subject: Subject) -> CheckResult
     // It goes on by itself, and the source's keys are not its own.
     let term = super::samples::TERM;
     let owner = super::samples::owner("second");
+    let fork = id("ses_b")?;
     let lease = subject
         .store
-        .acquire_lease(&id("ses_b")?, &owner, at(6_000), term);
-    let token = lease.await?.token;
-    let receipt = append(subject.store.as_ref(), &id("ses_b")?, token, 3, "one").await?;
+        .acquire_lease(&fork, &owner, at(6_000), term)
+        .await?;
+    let token = lease.token;
+    let receipt = append(subject.store.as_ref(), &fork, token, 3, "one").await?;
     ensure!(!receipt.replayed, "a key of the source is answered");
     Ok(())
 }

@@ -1,0 +1,202 @@
+use std::sync::Arc;
+
+use everruns_core::environment::Environment;
+use everruns_core::failpoint;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{EventPayload, ForkRequest, NewSession, Sequence, StoreError};
+use everruns_core::workspace::{
+    WorkspaceError, WorkspaceHead, WorkspaceHeadName, WorkspaceHeadState,
+};
+
+use super::conversation::FileState;
+use super::intent::Wish;
+use super::journal::{Journal, JournalState};
+use super::{Active, Session, SessionCore, SessionError, between, resume};
+
+/// Makes another session of this one: its first events, and a head with the files of that place.
+pub(super) async fn fork(
+    core: &Arc<SessionCore>,
+    active: Arc<Active>,
+    name: String,
+    through: Option<Sequence>,
+) -> Result<Session, SessionError> {
+    let journal = &core.journal;
+    let head = active.environment.workspace_head();
+    let valid = WorkspaceHeadName::new(name.clone()).map_err(WorkspaceError::from);
+    valid.map_err(SessionError::from_workspace)?;
+    let mut state = between::hold(journal, &active).await?;
+    let (through, checkpoint) = match through {
+        None => (state.known(), None),
+        Some(event) => (event, kept_at(&state, &core.id, event)?),
+    };
+    // Otherwise a recovery might take a head of that name, which is somebody's own, for the one to be made.
+    if let Some(other) = named(head, &name).await? {
+        let taken = WorkspaceError::NameTaken {
+            name,
+            head: other.id().clone(),
+        };
+        return Err(SessionError::from_workspace(taken));
+    }
+    let wish = Wish {
+        session: SessionId::generate(journal.entropy()),
+        head: name,
+        through,
+        checkpoint,
+    };
+    let begun = EventPayload::ForkBegun {
+        session: wish.session.clone(),
+        head: wish.head.clone(),
+        through,
+        checkpoint: wish.checkpoint.clone(),
+    };
+    journal.append(&mut state, vec![begun]).await?;
+    failpoint::hit("engine.fork.after-intent")?;
+    match head.fork(wish.head.clone()).await {
+        Ok(made) => finish(journal, &active, &mut state, &wish, &made).await?,
+        Err(error) => return Err(give_up(journal, &mut state, &wish, error).await),
+    }
+    drop(state);
+    core.engine.attach(&wish.session, active.agent.clone());
+    core.engine.remember(&wish.session, head.backend());
+    let plain = Box::new(|head| Ok(Environment::new(head)));
+    resume(&core.engine, wish.session.clone(), plain)
+        .await
+        .map_err(|source| SessionError::ForkNotResumed {
+            session: wish.session,
+            source: Box::new(source),
+        })
+}
+
+fn kept_at(
+    state: &JournalState,
+    session: &SessionId,
+    event: Sequence,
+) -> Result<Option<everruns_core::workspace::WorkspaceCheckpoint>, SessionError> {
+    let session = session.clone();
+    match state.conversation.files_at(event) {
+        None => Err(SessionError::NotBetweenTurns { session, event }),
+        Some(FileState::Missed) => Err(SessionError::NoCheckpoint { session, event }),
+        Some(FileState::Unchanged) => Ok(None),
+        Some(FileState::Kept(checkpoint)) => Ok(Some((*checkpoint).clone())),
+    }
+}
+
+/// After a crash: where the head was made, the session is made, too; otherwise there is nothing of either.
+pub(super) async fn recover(
+    journal: &Journal,
+    active: &Active,
+    state: &mut JournalState,
+    wish: Wish,
+) -> Result<(), SessionError> {
+    let head = active.environment.workspace_head();
+    match named(head, &wish.head).await? {
+        Some(made) => finish(journal, active, state, &wish, &made).await,
+        None => end(journal, state, &wish, false).await,
+    }
+}
+
+/// The head of this name that was forked from `head`, unless it is archived or destroyed.
+async fn named(head: &WorkspaceHead, name: &str) -> Result<Option<WorkspaceHead>, SessionError> {
+    let backend = head.backend();
+    let find = async {
+        let heads = backend.heads(head.workspace_id()).await?;
+        let found = heads.into_iter().find(|other| {
+            other.name.as_str() == name
+                && other.state == WorkspaceHeadState::Ready
+                && other.forked_from.as_ref() == Some(head.id())
+        });
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let binding = backend.binding(head.workspace_id(), &found.id).await?;
+        WorkspaceHead::reopen(Arc::clone(backend), &binding)
+            .await
+            .map(Some)
+    };
+    find.await.map_err(SessionError::from_workspace)
+}
+
+/// From the head that was made to the end. Every step can be repeated.
+async fn finish(
+    journal: &Journal,
+    active: &Active,
+    state: &mut JournalState,
+    wish: &Wish,
+    made: &WorkspaceHead,
+) -> Result<(), SessionError> {
+    failpoint::hit("engine.fork.after-head")?;
+    if let Some(checkpoint) = &wish.checkpoint
+        && let Err(error) = made.restore(checkpoint).await
+    {
+        return Err(undo(journal, state, wish, made, error).await);
+    }
+    failpoint::hit("engine.fork.after-files")?;
+    let request = ForkRequest {
+        source: journal.session.clone(),
+        through: wish.through,
+        session: NewSession {
+            id: wish.session.clone(),
+            title: Some(wish.head.clone()),
+            agent: active.agent.summary(),
+            created_at: journal.services.clock.now(),
+        },
+        binding: made.binding(),
+        events: vec![EventPayload::Forked {
+            from: journal.session.clone(),
+        }],
+    };
+    match journal.store().fork(request).await {
+        Ok(_) | Err(StoreError::AlreadyExists { .. }) => {}
+        // Not known to have failed: the intent stays, and the next who holds the session finishes it.
+        Err(error) => return Err(SessionError::from_store(error)),
+    }
+    failpoint::hit("engine.fork.after-session")?;
+    made.claim(&wish.session)
+        .await
+        .map_err(SessionError::from_workspace)?;
+    failpoint::hit("engine.fork.after-claim")?;
+    end(journal, state, wish, true).await
+}
+
+async fn end(
+    journal: &Journal,
+    state: &mut JournalState,
+    wish: &Wish,
+    made: bool,
+) -> Result<(), SessionError> {
+    let session = wish.session.clone();
+    let ended = EventPayload::ForkEnded { session, made };
+    journal.append(state, vec![ended]).await
+}
+
+/// The head could not be made, so that there is nothing to remove.
+async fn give_up(
+    journal: &Journal,
+    state: &mut JournalState,
+    wish: &Wish,
+    error: WorkspaceError,
+) -> SessionError {
+    if !matches!(error, WorkspaceError::Failpoint(_))
+        && let Err(error) = end(journal, state, wish, false).await
+    {
+        return error;
+    }
+    SessionError::from_workspace(error)
+}
+
+/// The head was made, and cannot get the files that it was to have. It holds nothing but copies.
+async fn undo(
+    journal: &Journal,
+    state: &mut JournalState,
+    wish: &Wish,
+    made: &WorkspaceHead,
+    error: WorkspaceError,
+) -> SessionError {
+    if matches!(error, WorkspaceError::Failpoint(_)) {
+        return SessionError::from_workspace(error);
+    }
+    if let Err(error) = made.destroy().await {
+        return SessionError::from_workspace(error);
+    }
+    give_up(journal, state, wish, error).await
+}

@@ -1,0 +1,141 @@
+//! Copies of a database in use, and databases made of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everruns_core::clock::Timestamp;
+use everruns_core::session::{
+    AppendRequest, EventPayload, EventQuery, LeaseOwner, Sequence, SessionStore as _, StoreError,
+};
+use everruns_store::SqliteSessionStore;
+
+use crate::support::samples::new_session;
+
+const TERM: Duration = Duration::from_secs(10);
+
+async fn append(
+    store: &SqliteSessionStore,
+    session: &everruns_core::ids::SessionId,
+    token: everruns_core::session::FencingToken,
+    place: u64,
+) -> Result<(), StoreError> {
+    let request = AppendRequest {
+        session: session.clone(),
+        token,
+        expected: Sequence(place),
+        idempotency_key: format!("key {place}"),
+        at: Timestamp::from_millis(1),
+        events: vec![EventPayload::UserMessage {
+            text: format!("message {place}"),
+        }],
+    };
+    store.append(request).await.map(drop)
+}
+
+/// Every copy that is made while events are appended is sound, and holds the first so many of them.
+#[tokio::test]
+async fn a_backup_of_a_busy_database_is_of_one_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
+        .await
+        .unwrap();
+    let session = new_session("ses_busy");
+    let id = session.id.clone();
+    store.create(session).await.unwrap();
+    let owner = LeaseOwner("one".into());
+    let lease = store
+        .acquire_lease(&id, &owner, Timestamp::from_millis(0), TERM)
+        .await
+        .unwrap();
+    let writing = Arc::new(store.clone());
+    let (writer, writer_id) = (Arc::clone(&writing), id.clone());
+    let task = tokio::spawn(async move {
+        for place in 0..200 {
+            append(&writer, &writer_id, lease.token, place)
+                .await
+                .unwrap();
+        }
+    });
+    for number in 0..3 {
+        let target = folder.path().join(format!("backup {number}"));
+        store.backup(&target).await.unwrap();
+        let error = store.backup(&target).await.unwrap_err();
+        assert!(matches!(error, StoreError::FileExists { .. }), "{error}");
+        let copy = SqliteSessionStore::open(&target).await.unwrap();
+        copy.check_integrity().await.unwrap();
+        let last = copy.session(&id).await.unwrap().last_sequence;
+        let all = EventQuery::after(Sequence::START, 1_000);
+        let events = copy.events(&id, all).await.unwrap().events;
+        assert_eq!(events.len() as u64, last.0);
+        copy.close().await;
+    }
+    task.await.unwrap();
+    let names = std::fs::read_dir(folder.path()).unwrap();
+    let parts = names.filter(|name| {
+        let name = name.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".part")
+    });
+    assert_eq!(parts.count(), 0);
+}
+
+/// Proves H73 for the store: whoever held a lease before is fenced off, and no token is given twice.
+#[tokio::test]
+async fn h73_a_restored_backup_fences_off_those_who_went_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
+        .await
+        .unwrap();
+    let session = new_session("ses_a");
+    let id = session.id.clone();
+    store.create(session).await.unwrap();
+    let owner = LeaseOwner("one".into());
+    let now = Timestamp::from_millis(0);
+    let lease = store.acquire_lease(&id, &owner, now, TERM).await.unwrap();
+    append(&store, &id, lease.token, 0).await.unwrap();
+    let backup = folder.path().join("backup");
+    store.backup(&backup).await.unwrap();
+    append(&store, &id, lease.token, 1).await.unwrap();
+    store.release_lease(&id, lease.token).await.unwrap();
+    let later = store.acquire_lease(&id, &owner, now, TERM).await.unwrap();
+
+    let target = folder.path().join("restored.db");
+    SqliteSessionStore::restore(&backup, &target).await.unwrap();
+    let error = SqliteSessionStore::restore(&backup, &target)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::FileExists { .. }), "{error}");
+    let restored = SqliteSessionStore::open(&target).await.unwrap();
+    assert_eq!(
+        restored.session(&id).await.unwrap().last_sequence,
+        Sequence(1)
+    );
+    for token in [lease.token, later.token] {
+        let error = append(&restored, &id, token, 1).await.unwrap_err();
+        assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
+    }
+    let taken = restored
+        .acquire_lease(&id, &owner, now, TERM)
+        .await
+        .unwrap();
+    assert!(taken.token > later.token);
+    append(&restored, &id, taken.token, 1).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_backup_is_not_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (other, target) = (folder.path().join("other"), folder.path().join("target"));
+    std::fs::write(&other, vec![b'x'; 5_000]).unwrap();
+    let error = SqliteSessionStore::restore(&other, &target)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, StoreError::CorruptDatabase { .. }),
+        "{error}"
+    );
+    let missing = folder.path().join("missing");
+    SqliteSessionStore::restore(&missing, &target)
+        .await
+        .unwrap_err();
+    assert!(!target.exists(), "nothing was made");
+}

@@ -1,0 +1,123 @@
+//! Appends of many sessions at once share the flush of the disk.
+
+use std::time::{Duration, Instant};
+
+use everruns_core::clock::Timestamp;
+use everruns_core::ids::SessionId;
+use everruns_core::session::{
+    AppendRequest, EventPayload, FencingToken, LeaseOwner, Sequence, SessionStore as _, StoreError,
+};
+use everruns_store::SqliteSessionStore;
+
+use crate::support::samples::new_session;
+
+const APPENDS: u64 = 40;
+
+fn request(session: &SessionId, token: FencingToken, place: u64) -> AppendRequest {
+    AppendRequest {
+        session: session.clone(),
+        token,
+        expected: Sequence(place),
+        idempotency_key: format!("key {place}"),
+        at: Timestamp::from_millis(1),
+        events: vec![EventPayload::UserMessage {
+            text: format!("message {place} of {session}"),
+        }],
+    }
+}
+
+async fn leased(store: &SqliteSessionStore, name: &str) -> (SessionId, FencingToken) {
+    let session = new_session(name);
+    let id = session.id.clone();
+    store.create(session).await.unwrap();
+    let owner = LeaseOwner("one".into());
+    let term = Duration::from_secs(10);
+    let now = Timestamp::from_millis(0);
+    let lease = store.acquire_lease(&id, &owner, now, term).await.unwrap();
+    (id, lease.token)
+}
+
+/// So many sessions append one event after the other; gives the appends a second.
+async fn throughput(sessions: u64) -> f64 {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
+        .await
+        .unwrap();
+    let mut leases = Vec::new();
+    for number in 0..sessions {
+        leases.push(leased(&store, &format!("ses_{number}")).await);
+    }
+    let began = Instant::now();
+    let mut tasks = Vec::new();
+    for (id, token) in leases {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            for place in 0..APPENDS {
+                store.append(request(&id, token, place)).await.unwrap();
+            }
+            let last = store.session(&id).await.unwrap().last_sequence;
+            assert_eq!(last, Sequence(APPENDS));
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let appends = u32::try_from(sessions * APPENDS).unwrap();
+    f64::from(appends) / began.elapsed().as_secs_f64()
+}
+
+/// The figure depends on the disk: without flushes to share there is nothing to gain. So that the test means
+/// something on any machine, it only refuses that many sessions are slower than one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_sessions_append_no_slower_than_one() {
+    let (one, many) = (throughput(1).await, throughput(16).await);
+    println!(
+        "1 session: {one:.0} appends/s; 16 sessions: {many:.0} appends/s, {:.1} times",
+        many / one
+    );
+    assert!(
+        many > one,
+        "{many:.0} appends/s by 16 sessions, {one:.0} by one"
+    );
+}
+
+/// One batch that is refused does not stop those which are written with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_a_group_gets_its_own_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
+        .await
+        .unwrap();
+    let mut tasks = Vec::new();
+    for number in 0..30_u64 {
+        let (id, token) = leased(&store, &format!("ses_{number}")).await;
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            match number % 3 {
+                0 => store
+                    .append(request(&id, token, 0))
+                    .await
+                    .map(drop)
+                    .unwrap(),
+                1 => {
+                    let error = store.append(request(&id, token, 5)).await.unwrap_err();
+                    let StoreError::SequenceConflict { session, .. } = error else {
+                        panic!("{error}");
+                    };
+                    assert_eq!(session, id);
+                }
+                _ => {
+                    let wrong = FencingToken(token.0 + 1);
+                    let error = store.append(request(&id, wrong, 0)).await.unwrap_err();
+                    let StoreError::Fenced { session, .. } = error else {
+                        panic!("{error}");
+                    };
+                    assert_eq!(session, id);
+                }
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
