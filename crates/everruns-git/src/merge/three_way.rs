@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use everruns_core::workspace::{ConflictSide, MergeConflict};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
+use gix::diff::tree_with_rewrites::Change;
 use gix::index::entry::{Mode, Stage};
 use gix::merge::blob::builtin_driver::text::Labels;
-use gix::merge::tree::TreatAsUnresolved;
 use gix::merge::tree::apply_index_entries::RemovalMode;
+use gix::merge::tree::{Conflict, ResolutionFailure, TreatAsUnresolved};
 
 use crate::checkpoint::StageEntry;
 use crate::error::{GitStep as _, Result};
@@ -66,6 +67,16 @@ pub(super) fn three_way(
         .git("read the merged tree")?;
     outcome.index_changed_after_applying_conflicts(&mut index, strict, RemovalMode::Prune);
     merged.stages = stages(&index);
+    let conflicts = outcome.conflicts.iter();
+    for stage in conflicts.filter_map(base_of_deleted_and_renamed) {
+        let has_base = |known: &StageEntry| known.path == stage.path && known.stage == 1;
+        if !merged.stages.iter().any(has_base) {
+            merged.stages.push(stage);
+        }
+    }
+    merged
+        .stages
+        .sort_by(|left, right| (&left.path, left.stage).cmp(&(&right.path, right.stage)));
     merged.conflicts = told(&merged.stages, ours.name, theirs.name);
     for conflict in &outcome.conflicts {
         let told = conflict.entries().iter().any(Option::is_some);
@@ -84,6 +95,30 @@ pub(super) fn three_way(
         .sort_by(|left, right| left.path.cmp(&right.path));
     merged.conflicts.dedup();
     Ok(merged)
+}
+
+/// What a file was that one side deleted and the other renamed.
+///
+/// Git has it at the new path, beside what it became there; the library leaves it out.
+fn base_of_deleted_and_renamed(conflict: &Conflict) -> Option<StageEntry> {
+    let Err(ResolutionFailure::OursDeletedTheirsRenamed) = conflict.resolution else {
+        return None;
+    };
+    let renamed = [&conflict.ours, &conflict.theirs];
+    renamed.into_iter().find_map(|change| match change {
+        Change::Rewrite {
+            source_entry_mode,
+            source_id,
+            location,
+            ..
+        } => Some(StageEntry {
+            path: location.clone(),
+            stage: 1,
+            mode: u32::from(source_entry_mode.value()),
+            id: *source_id,
+        }),
+        _ => None,
+    })
 }
 
 fn stages(index: &gix::index::State) -> Vec<StageEntry> {
