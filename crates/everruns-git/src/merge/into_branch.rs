@@ -58,13 +58,12 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
     hit("git.merge.after-commit")?;
     checkpoint::flush_objects(&worktree)?;
     hit("git.merge.after-flush")?;
-    match follower {
-        Some(follower) => merging.follow(&follower, &reference, tip, new)?,
-        None => {
-            refs.swap(&reference, tip, new, "merge head")
-                .map_err(|failure| moved(failure, &request.branch))?;
-            checkpoint::flush_reference(worktree.common_dir(), &reference)?;
-        }
+    if let Some(follower) = follower {
+        merging.follow(&follower, &reference, tip, new)?;
+    } else {
+        refs.swap(&reference, tip, new, "merge head")
+            .map_err(|failure| moved(failure, &request.branch))?;
+        checkpoint::flush_reference(worktree.common_dir(), &reference)?;
     }
     Ok(MergeOutcome::Merged {
         revision: new.to_string(),

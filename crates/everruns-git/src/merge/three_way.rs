@@ -127,7 +127,12 @@ fn stages(index: &gix::index::State) -> Vec<StageEntry> {
         .filter(|entry| entry.stage() != Stage::Unconflicted && entry.mode != Mode::DIR)
         .map(|entry| StageEntry {
             path: entry.path(index).to_owned(),
-            stage: entry.stage_raw() as u8,
+            stage: match entry.stage() {
+                Stage::Unconflicted => 0,
+                Stage::Base => 1,
+                Stage::Ours => 2,
+                Stage::Theirs => 3,
+            },
             mode: entry.mode.bits(),
             id: entry.id,
         })

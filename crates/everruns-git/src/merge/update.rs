@@ -122,7 +122,7 @@ impl Update<'_> {
     fn expect_way(&self, scan: &Scan, to: ObjectId, forward: bool) -> Result<()> {
         let steps = plan(self.worktree, tree_of(self.worktree, self.head)?, to)?;
         let touched: BTreeSet<&BString> = steps.iter().map(|step| &step.path).collect();
-        let staged = scan.staged.iter().map(|change| change.location());
+        let staged = scan.staged.iter().map(gix::diff::index::Change::location);
         let mut lost: Vec<String> = staged
             .filter(|path| !forward || touched.contains(&(*path).to_owned()))
             .map(path_text)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use everruns_core::workspace::WorkspaceError;
+use everruns_core::workspace::{CommitRequest, DiffRequest, UpdateOutcome, WorkspaceError};
 use everruns_git::LocalGitWorkspace;
 
 use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, write};
@@ -133,6 +133,17 @@ async fn h20_h21_h22_no_program_of_a_repository_runs() {
         ],
     );
     head.merge_into("target").await.unwrap();
+    head.patch(DiffRequest::default()).await.unwrap();
+    head.commit(CommitRequest::new("work")).await.unwrap();
+    let other = scene.head("other").await;
+    write(&scene.folder(&other).join("README.md"), "changed here\n");
+    other.commit(CommitRequest::new("other")).await.unwrap();
+    let own = head.descriptor().branch.clone().unwrap();
+    let outcome = other.update_from(own.clone()).await.unwrap();
+    assert!(matches!(outcome, UpdateOutcome::Conflicts(_)));
+    // The files of these types need a filter that isn't run.
+    let refused = head.merge_into("main").await.unwrap_err();
+    assert!(matches!(refused, WorkspaceError::BranchInUse { .. }));
     head.archive().await.unwrap();
     head.destroy().await.unwrap();
     assert_eq!(ran(), Vec::<PathBuf>::new());
