@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     seed: u64,
     /// Passed on; `cargo xtask crash -- --help` tells what there is
     #[arg(last = true)]
-    arguments: Vec<String>,
+    more: Vec<String>,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> anyhow::Result<bool> {
@@ -22,7 +22,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> anyhow::Result<bo
         .args(["--package", "everruns-crash", "--"])
         .args(["--rounds", &arguments.rounds.to_string()])
         .args(["--seed", &arguments.seed.to_string()])
-        .args(&arguments.arguments)
+        .args(&arguments.more)
         .run()?;
     Ok(true)
 }

@@ -5,6 +5,7 @@
 //! | [`agent`] | [`Agent`]: behaviour only, immutable and cheap to clone |
 //! | [`engine`] | [`Engine`]: makes and resumes sessions over one store |
 //! | [`session`] | [`Session`]: one conversation on one head |
+//! | [`transfer`] | sessions as text, for debugging |
 //! | [`tool_api`] | [`Tool`]: what a model may call |
 //! | [`store`] | [`InMemorySessionStore`]: sessions that end with the process |
 //!
@@ -22,6 +23,7 @@ pub mod store;
 pub mod tool_api;
 #[cfg(feature = "tools")]
 mod tools;
+pub mod transfer;
 mod turn;
 
 pub use agent::{Agent, AgentBuilder, BuildError, CheckpointPolicy};

@@ -11,8 +11,8 @@ use everruns::session::{
 use everruns::{ResumeError, Session, SessionId, Simulated, WorkspaceHeadAccess};
 
 use crate::child::Seen;
-use crate::files::{Files, Possible};
-use crate::place::{Kind, Place, listed};
+use crate::files::{Course, Files};
+use crate::place::{Kind, Place, agent, listed};
 
 /// What the parent knows of the rounds before.
 #[derive(Debug)]
@@ -22,8 +22,12 @@ pub(crate) struct Ledger {
     bindings: BTreeMap<SessionId, String>,
     /// All events of a session, as last read.
     events: BTreeMap<SessionId, Vec<SessionEvent>>,
-    /// The files when the last event of a session was known.
-    files: BTreeMap<SessionId, Files>,
+    /// The files along the known events of a session.
+    courses: BTreeMap<SessionId, Course>,
+    /// Forks that have not been looked at.
+    forks: Vec<SessionId>,
+    /// The sessions there were before the child.
+    present: BTreeSet<SessionId>,
 }
 
 /// What a check leaves.
@@ -41,7 +45,9 @@ impl Ledger {
             fresh: listed(&place.project())?,
             bindings: BTreeMap::new(),
             events: BTreeMap::new(),
-            files: BTreeMap::new(),
+            courses: BTreeMap::new(),
+            forks: Vec::new(),
+            present: BTreeSet::new(),
         })
     }
 
@@ -63,20 +69,45 @@ impl Ledger {
         let Some(session) = self.resume(place, &id, &recorded, seed).await? else {
             return Ok(Left::default());
         };
-        let turn = session.send_and_wait(format!("finish {seed}")).await?;
-        ensure!(
-            turn.success,
-            "the resumed session does not finish: {turn:?}"
-        );
-        session.close().await;
-        let now = read(store.as_ref(), &id).await?;
-        check_turns(&now)?;
-        let unknown = self.check_files(&session, &now)?;
-        self.events.insert(id.clone(), now);
+        // Resuming has finished what was begun, so that new sessions may be there.
+        self.check_records(store.as_ref()).await?;
+        let unknown = self.finish(store.as_ref(), &session, seed).await?;
+        for fork in std::mem::take(&mut self.forks) {
+            let recorded = read(store.as_ref(), &fork).await?;
+            self.check_events(&fork, &recorded, &[])?;
+            let Some(fork) = self.resume(place, &fork, &recorded, seed).await? else {
+                bail!("the fork {fork} cannot be resumed");
+            };
+            let seed = seed.wrapping_add(1 << 40);
+            self.finish(store.as_ref(), &fork, seed).await?;
+        }
         Ok(Left {
             session: Some(id),
             unknown,
         })
+    }
+
+    /// Notes which sessions there are before a child begins.
+    pub(crate) async fn look(&mut self, place: &Place) -> anyhow::Result<()> {
+        let store = place.store().await?;
+        self.check_records(store.as_ref()).await.map(drop)
+    }
+
+    /// Lets a resumed session finish a turn, and compares its files with its record.
+    async fn finish(
+        &mut self,
+        store: &dyn SessionStore,
+        session: &Session,
+        seed: u64,
+    ) -> anyhow::Result<u64> {
+        let turn = session.send_and_wait(format!("finish {seed}")).await?;
+        ensure!(turn.success, "a resumed session does not finish: {turn:?}");
+        session.close().await;
+        let now = read(store, session.session_id()).await?;
+        check_turns(&now)?;
+        let unknown = self.check_files(session, &now)?;
+        self.events.insert(session.session_id().clone(), now);
+        Ok(unknown)
     }
 
     /// Bindings stay, isolated heads have one session, and nothing executes unbound. Gives the session that is new.
@@ -91,7 +122,7 @@ impl Ledger {
             let page = store.sessions(query.clone()).await?;
             for record in &page.sessions {
                 self.check_record(record, &mut isolated)?;
-                let known = self.events.contains_key(&record.id);
+                let known = !self.present.insert(record.id.clone());
                 if !known && record.binding.is_some() && new.is_none() {
                     new = Some(record.id.clone());
                 }
@@ -168,7 +199,7 @@ impl Ledger {
                 Seen::Event(event) => {
                     let index = usize::try_from(event.sequence.0)? - 1;
                     ensure!(
-                        recorded.get(index) == Some(event),
+                        recorded.get(index) == Some(event.as_ref()),
                         "acknowledged {event:?}, but recorded is {:?}",
                         recorded.get(index)
                     );
@@ -186,6 +217,12 @@ impl Ledger {
                     ensure!(ended, "the end of turn {number} was told and is lost");
                 }
                 Seen::Active { session } => ensure!(session == id, "{session} is not {id}"),
+                Seen::Forked { session } => {
+                    ensure!(
+                        self.bindings.contains_key(session),
+                        "the fork {session} is lost"
+                    );
+                }
             }
         }
         Ok(())
@@ -203,7 +240,7 @@ impl Ledger {
         let script = Simulated::new()
             .call("list_directory", serde_json::json!({"path": "."}))
             .say(format!("Finished {seed}."));
-        engine.attach(id, place.agent(place.backend()?, script)?);
+        engine.attach(id, agent(place.backend()?, script)?);
         match engine.resume(id).await {
             Ok(session) => {
                 ensure!(place.kind != Kind::Memory, "a head in memory has come back");
@@ -217,7 +254,7 @@ impl Ledger {
             }
             Err(ResumeError::HeadUnavailable { .. }) if place.kind == Kind::Memory => Ok(None),
             Err(ResumeError::NotBound { .. }) if recorded.is_empty() => Ok(None),
-            Err(error) => bail!("{id} cannot be resumed: {error}"),
+            Err(error) => Err(error).with_context(|| format!("{id} cannot be resumed")),
         }
     }
 
@@ -225,31 +262,67 @@ impl Ledger {
     fn check_files(&mut self, session: &Session, now: &[SessionEvent]) -> anyhow::Result<u64> {
         let id = session.session_id();
         let known = self.events.get(id).map_or(0, Vec::len);
-        let from = self.files.get(id).unwrap_or(&self.fresh);
-        let mut possible = Possible::exactly(from.clone());
-        let mut unknown = 0;
-        for event in &now[known..] {
-            possible.apply(&event.payload);
-            let outcome = match &event.payload {
-                EventPayload::ToolResult { outcome, .. } => *outcome,
-                _ => continue,
-            };
-            unknown += u64::from(outcome == ToolOutcome::Unknown);
-        }
         let head = session.workspace_head().context("it has started")?;
-        let shared = head.access() == WorkspaceHeadAccess::Shared;
         let folder = head.file_system().host_path(&WorkspacePath::root());
         let files = listed(&folder.context("the head has a folder")?)?;
+        let mut course = match self.courses.remove(id) {
+            Some(course) => course,
+            None => Course::beginning_with(self.fresh.clone()),
+        };
+        let mut unknown = 0;
+        for event in &now[known..] {
+            course.apply(event);
+            match &event.payload {
+                EventPayload::ToolResult {
+                    outcome: ToolOutcome::Unknown,
+                    ..
+                } => unknown += 1,
+                EventPayload::ForkEnded {
+                    session,
+                    made: true,
+                } => self.expect_fork(session, &course, now)?,
+                _ => {}
+            }
+        }
+        let before = course.clone();
         ensure!(
-            possible.allow(&files),
-            "the files are {files:?}, which the record does not say: {possible:?}"
+            course.meet(&files),
+            "the files are {files:?}, which the record does not say: {before:?}"
         );
-        if shared {
+        if head.access() == WorkspaceHeadAccess::Shared {
             // The next session begins with what this one leaves.
             self.fresh.clone_from(&files);
         }
-        self.files.insert(id.clone(), files);
+        self.courses.insert(id.clone(), course);
         Ok(unknown)
+    }
+
+    /// A fork was made: it has a binding, and will have the events and files of its place.
+    fn expect_fork(
+        &mut self,
+        fork: &SessionId,
+        course: &Course,
+        events: &[SessionEvent],
+    ) -> anyhow::Result<()> {
+        ensure!(
+            self.bindings.contains_key(fork),
+            "the fork {fork} is not bound"
+        );
+        let place = events.iter().find_map(|event| match &event.payload {
+            EventPayload::ForkBegun {
+                session, through, ..
+            } if session == fork => Some(*through),
+            _ => None,
+        });
+        let place = place.with_context(|| format!("{fork} was not begun"))?;
+        let course = course
+            .forked_at(place)
+            .with_context(|| format!("{fork} was made in the middle of a turn"))?;
+        let taken = usize::try_from(place.0)?;
+        self.events.insert(fork.clone(), events[..taken].to_vec());
+        self.courses.insert(fork.clone(), course);
+        self.forks.push(fork.clone());
+        Ok(())
     }
 }
 

@@ -3,30 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everruns::model::ToolCall;
-use everruns::session::{EventPayload, ToolOutcome};
+use everruns::session::{EventPayload, Sequence, SessionEvent, ToolOutcome};
 
 /// Contents by path.
 pub(crate) type Files = BTreeMap<String, String>;
 
 /// Every state that the files may have: more than one after a call of unknown outcome.
+pub(crate) type States = BTreeSet<Files>;
+
+/// The states of the files along the record of one session.
 #[derive(Clone, Debug)]
-pub(crate) struct Possible {
-    states: BTreeSet<Files>,
+pub(crate) struct Course {
+    states: States,
     called: Vec<ToolCall>,
+    /// The states at the ends of turns.
+    at: BTreeMap<Sequence, States>,
 }
 
-impl Possible {
-    /// Exactly these.
-    pub(crate) fn exactly(files: Files) -> Self {
+impl Course {
+    /// Beginning with exactly these.
+    pub(crate) fn beginning_with(files: Files) -> Self {
+        let states = States::from([files]);
         Self {
-            states: BTreeSet::from([files]),
+            at: BTreeMap::from([(Sequence(1), states.clone())]),
+            states,
             called: Vec::new(),
         }
     }
 
     /// Takes in what happened next.
-    pub(crate) fn apply(&mut self, event: &EventPayload) {
-        match event {
+    pub(crate) fn apply(&mut self, event: &SessionEvent) {
+        match &event.payload {
             EventPayload::AssistantMessage { tool_calls, .. } => self.called.clone_from(tool_calls),
             EventPayload::ToolResult {
                 call_id, outcome, ..
@@ -44,13 +51,34 @@ impl Possible {
                     _ => {}
                 }
             }
+            EventPayload::TurnEnded { .. } => {
+                self.at.insert(event.sequence, self.states.clone());
+            }
+            EventPayload::Rewound { to, .. } => {
+                if let Some(then) = self.at.get(to) {
+                    self.states = then.clone();
+                }
+            }
             _ => {}
         }
     }
 
-    /// Whether the files may be as they are.
-    pub(crate) fn allow(&self, files: &Files) -> bool {
-        self.states.contains(files)
+    /// Learns how the files really are; `false` when the record does not allow it.
+    pub(crate) fn meet(&mut self, files: &Files) -> bool {
+        let allowed = self.states.contains(files);
+        self.states = States::from([files.clone()]);
+        allowed
+    }
+
+    /// The course of a fork that was made at the end of a turn, or at any other place whose states are these.
+    pub(crate) fn forked_at(&self, place: Sequence) -> Option<Self> {
+        let states = self.at.get(&place)?.clone();
+        let at = self.at.range(..=place);
+        Some(Self {
+            states,
+            called: Vec::new(),
+            at: at.map(|(place, states)| (*place, states.clone())).collect(),
+        })
     }
 }
 

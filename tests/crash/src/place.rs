@@ -77,21 +77,6 @@ impl Place {
         })
     }
 
-    /// The agent, playing `script`.
-    pub(crate) fn agent(
-        &self,
-        backend: Arc<dyn WorkspaceBackend>,
-        script: Simulated,
-    ) -> anyhow::Result<Agent> {
-        let agent = Agent::builder()
-            .instructions("Work.")
-            .provider(script)
-            .model("scripted")
-            .workspace_backend(backend)
-            .workspace_policy(WorkspacePolicy::read_write());
-        Ok(agent.build()?)
-    }
-
     /// A head for a new session.
     pub(crate) async fn head(
         &self,
@@ -111,6 +96,20 @@ impl Place {
         }
         Ok(workspace.head(name).create().await?)
     }
+}
+
+/// The agent, playing `script`.
+pub(crate) fn agent(
+    backend: Arc<dyn WorkspaceBackend>,
+    script: Simulated,
+) -> anyhow::Result<Agent> {
+    let agent = Agent::builder()
+        .instructions("Work.")
+        .provider(script)
+        .model("scripted")
+        .workspace_backend(backend)
+        .workspace_policy(WorkspacePolicy::read_write());
+    Ok(agent.build()?)
 }
 
 /// The files of a folder and all below, apart from Git's own.

@@ -1,6 +1,6 @@
 //! Random choices that a seed repeats.
 
-/// Steele, Lea and Flood's SplitMix64.
+/// The generator `SplitMix64` of Steele, Lea and Flood.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::report::Report;
 
 /// A child that takes longer is a failure.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -52,8 +52,10 @@ pub async fn run(options: &Options) -> anyhow::Result<Report> {
         let world = &mut worlds[index];
         let kind = world.place.kind;
         world.round(seed, &mut report).await.with_context(|| {
+            let locks = world.locks();
             format!(
-                "round {round} (round seed {seed}, {kind} heads; run again with --seed {} --rounds {})",
+                "round {round} (round seed {seed}, {kind} heads; run again with --seed {} --rounds {}); lock files \
+                 that are left: {locks:?}",
                 options.seed,
                 round + 1
             )
@@ -124,6 +126,7 @@ impl World {
         } else {
             End::After(Duration::from_millis(random.below(250)))
         };
+        self.ledger.look(&self.place).await?;
         let (seen, status) = self.child(seed, end).await?;
         match (end, status.signal()) {
             (End::At(step, _), Some(9)) => *report.at_steps.entry(step).or_default() += 1,
@@ -151,15 +154,41 @@ impl World {
         Ok(())
     }
 
+    /// The lock files of Git that a killed process has left.
+    fn locks(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.place.folder.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path
+                    .extension()
+                    .is_some_and(|extension| extension == "lock")
+                {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
     /// A step that the child will most likely reach, given the session that it goes on with.
     fn step(&mut self, random: &mut Random) -> End {
         loop {
             let step = *random.pick::<&str>(FAILPOINTS);
             let group = step.rsplit_once('.').map_or(step, |(group, _)| group);
             let nth = match group {
-                "git.create" if self.place.kind != Kind::Git => continue,
+                "engine.fork" | "engine.rewind" | "store.fork" | "git.create"
+                | "git.checkpoint" | "git.restore"
+                    if self.place.kind != Kind::Git =>
+                {
+                    continue;
+                }
                 "engine.resume" if self.session.is_none() => continue,
-                "engine.resume" => 1,
+                "engine.resume" | "engine.fork" | "engine.rewind" | "store.fork"
+                | "git.restore" => 1,
                 "engine.start" | "store.bind" | "git.create" => {
                     self.session = None;
                     1

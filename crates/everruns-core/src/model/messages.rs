@@ -7,12 +7,18 @@ use super::Message;
 /// Messages that are shared together. Larger ones make clones cheaper, and additions to a shared list dearer.
 const CHUNK: usize = 128;
 
+type Chunk = Vec<Arc<Message>>;
+
 /// A conversation, oldest message first. Cheap to clone however long it is: clones share the messages, and adding to
 /// one copies none of them.
 #[derive(Clone, Default)]
 pub struct Messages {
     /// All chunks but the last are full; none is empty.
-    chunks: Vec<Arc<Vec<Arc<Message>>>>,
+    #[expect(
+        clippy::rc_buffer,
+        reason = "a chunk grows in place while nobody shares it"
+    )]
+    chunks: Vec<Arc<Chunk>>,
 }
 
 impl Messages {

@@ -59,7 +59,7 @@ impl ToolSet {
 
     /// Whether a call of this tool cannot change any file. A tool that is not known does nothing.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
-        self.get(name).is_none_or(|tool| tool.is_read_only())
+        self.get(name).is_none_or(Tool::is_read_only)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {

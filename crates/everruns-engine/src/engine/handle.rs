@@ -6,9 +6,10 @@ use everruns_core::ids::SessionId;
 use everruns_core::session::{SessionPage, SessionQuery, SessionStore, StoreError};
 use everruns_core::workspace::WorkspaceHead;
 
-use super::{EngineBuilder, EngineParts, ResumeError};
+use super::{DeleteError, EngineBuilder, EngineParts, ResumeError, delete};
 use crate::agent::Agent;
 use crate::session::{self, Session, SessionCore};
+use crate::transfer::{self, ImportError, SessionExport};
 
 /// Makes and resumes sessions over one store. A cheap handle that can be cloned.
 #[derive(Clone, Debug)]
@@ -92,6 +93,37 @@ impl Engine {
         let parts = Arc::clone(&self.parts);
         let make = Box::new(make);
         session::detached(async move { session::resume(&parts, id, make).await }).await
+    }
+
+    /// A recorded session as lines of JSON; see [`transfer`](crate::transfer). What is recorded meanwhile is left out.
+    pub fn export(&self, session: impl Borrow<SessionId>) -> SessionExport {
+        SessionExport::new(Arc::clone(self.store()), session.borrow().clone())
+    }
+
+    /// Records an exported session under a new id, to be looked at. It has no head and cannot be resumed.
+    ///
+    /// # Errors
+    /// [`ImportError`]; then nothing of it is recorded.
+    pub async fn import(
+        &self,
+        lines: impl IntoIterator<Item = String> + Send,
+    ) -> Result<SessionId, ImportError> {
+        transfer::import(&self.parts.services, lines).await
+    }
+
+    /// Removes a session with all its events, for good. Its head stays, with everything in it, and can be bound to
+    /// another session.
+    ///
+    /// `confirmation` is the session's id once more, as its user has typed or chosen it.
+    ///
+    /// # Errors
+    /// [`DeleteError`]; then nothing has changed.
+    pub async fn delete_session(
+        &self,
+        session: impl Borrow<SessionId> + Send,
+        confirmation: &str,
+    ) -> Result<(), DeleteError> {
+        delete::delete(&self.parts, session.borrow(), confirmation).await
     }
 
     /// Lists recorded sessions, the most recently changed first.

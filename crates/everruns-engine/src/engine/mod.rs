@@ -2,11 +2,13 @@
 
 mod builder;
 pub(crate) mod default_head;
+mod delete;
 mod error;
 mod handle;
 mod parts;
 
 pub use builder::EngineBuilder;
+pub use delete::DeleteError;
 pub use error::ResumeError;
 pub use handle::Engine;
 pub(crate) use parts::EngineParts;

@@ -3,6 +3,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use everruns_core::ids::SessionId;
 use everruns_core::session::{EventQuery, Sequence, SessionEvent, SessionStore, StoreError};
@@ -11,10 +12,16 @@ use tokio::sync::watch;
 
 use super::journal::{Journal, PAGE};
 
+/// How soon a stream without news looks for what other processes have appended; twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// What other processes append is seen after so long at the latest.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
 /// The events of a session, recorded ones first and new ones as they are recorded.
 ///
 /// All are read from the store, page after page; a new event only wakes the stream. So there is one order, without
-/// gaps and duplicates, and a slow reader costs no memory.
+/// gaps and duplicates, and a slow reader costs no memory. What other processes append is looked for after 50
+/// milliseconds without news, and then ever more seldom, every two seconds at last.
 #[must_use = "streams do nothing unless polled"]
 pub struct SessionEvents {
     inner: BoxStream<'static, Result<SessionEvent, StoreError>>,
@@ -27,6 +34,10 @@ struct Reader {
     position: Sequence,
     page: VecDeque<SessionEvent>,
     ended: bool,
+    /// Whether other processes may append.
+    others: bool,
+    /// How long to wait before looking for what other processes have appended.
+    pause: Duration,
 }
 
 impl SessionEvents {
@@ -38,6 +49,8 @@ impl SessionEvents {
             position: from,
             page: VecDeque::new(),
             ended: false,
+            others: journal.store().is_durable(),
+            pause: FIRST_PAUSE,
         };
         Self {
             inner: Box::pin(stream::unfold(reader, Reader::next)),
@@ -67,7 +80,25 @@ impl Reader {
                 }
             }
             if self.page.is_empty() {
-                self.ended = self.last.changed().await.is_err();
+                self.wait().await;
+            } else {
+                self.pause = FIRST_PAUSE;
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Until an event of this engine wakes the stream, or it is time to look for those of other processes.
+    async fn wait(&mut self) {
+        if !self.others {
+            self.ended = self.last.changed().await.is_err();
+            return;
+        }
+        tokio::select! {
+            changed = self.last.changed() => self.ended = changed.is_err(),
+            () = tokio::time::sleep(self.pause) => {
+                self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             }
         }
     }

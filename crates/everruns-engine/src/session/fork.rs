@@ -22,8 +22,7 @@ pub(super) async fn fork(
 ) -> Result<Session, SessionError> {
     let journal = &core.journal;
     let head = active.environment.workspace_head();
-    let valid = WorkspaceHeadName::new(name.clone()).map_err(WorkspaceError::from);
-    valid.map_err(SessionError::from_workspace)?;
+    WorkspaceHeadName::new(name.clone()).map_err(SessionError::from_workspace)?;
     let mut state = between::hold(journal, &active).await?;
     let (through, checkpoint) = match through {
         None => (state.known(), None),

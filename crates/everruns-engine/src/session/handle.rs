@@ -171,7 +171,7 @@ impl Session {
 
     /// The events after `from`: those that are recorded, then those to come, without gaps or duplicates.
     ///
-    /// New events are those of this engine's handles; what another process records shows up with the next of them.
+    /// What another process records shows up within two seconds, when the store outlives a process.
     /// The stream ends with the last handle of the session, or with an error of the store. A session that has
     /// not started has no events yet.
     pub fn events(&self, from: Sequence) -> SessionEvents {

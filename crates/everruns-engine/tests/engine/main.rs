@@ -5,6 +5,7 @@
 mod cost;
 #[cfg(feature = "tools")]
 mod files;
+mod leases;
 mod messages;
 mod resume;
 mod start;
@@ -14,6 +15,7 @@ mod store;
     expect(dead_code, reason = "shared with the tests of the file tools")
 )]
 mod support;
+mod transfer;
 #[cfg(feature = "tools")]
 mod travel;
 mod turns;

@@ -96,7 +96,7 @@ async fn files(session: &Session) -> Vec<String> {
     let entries = files.list_all(&top).await.unwrap();
     entries
         .into_iter()
-        .map(|entry| entry.name.to_string())
+        .map(|entry| entry.name.clone())
         .collect()
 }
 

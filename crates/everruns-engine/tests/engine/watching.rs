@@ -1,15 +1,16 @@
 //! Events, updates and history.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use everruns_core::model::Message;
-use everruns_core::session::{EventPayload, PageDirection, Sequence};
+use everruns_core::session::{EventPayload, PageDirection, Sequence, SessionStore};
 use everruns_engine::Engine;
 use everruns_engine::session::{HistoryQuery, SessionUpdate};
 use futures::StreamExt as _;
 use serde_json::json;
 
-use crate::support::{Echo, Script, Step, agent, agent_of};
+use crate::support::{Echo, Script, Step, Watched, agent, agent_of, engine_over, head, memory};
 
 #[tokio::test]
 async fn events_are_replayed_and_then_live_without_gaps_or_duplicates() {
@@ -125,4 +126,50 @@ async fn history_comes_in_pages_either_way() {
     }
     let last = session.history(HistoryQuery::last(1)).await.unwrap();
     assert_eq!(last.messages[0].message, Message::assistant("Yes."));
+}
+
+/// Two engines over one store are as two processes: each learns of the other's events, in order, once.
+#[tokio::test]
+async fn events_of_another_process_come_without_gap_or_duplicate() {
+    let store: Arc<dyn SessionStore> = Watched::durable();
+    let backend = memory();
+    let script = Script::default();
+    let here = engine_over(&store)
+        .create(agent(&script))
+        .workspace(head(&backend, "x").await);
+    here.send_and_wait("here").await.unwrap();
+    here.close().await;
+    let id = here.session_id().clone();
+    let mut events = here.events(Sequence::START);
+
+    let elsewhere = engine_over(&store);
+    let agent = agent_of(&script).workspace_backend(Arc::clone(&backend));
+    elsewhere.attach(&id, agent.build().unwrap());
+    let there = elsewhere.resume(&id).await.unwrap();
+    let work = async {
+        for number in 0..5 {
+            there
+                .send_and_wait(format!("there {number}"))
+                .await
+                .unwrap();
+        }
+        there.close().await;
+        here.send_and_wait("here again").await.unwrap();
+        here.inspect().await.unwrap().record.last_sequence
+    };
+    let (last, seen) = tokio::time::timeout(Duration::from_secs(20), async {
+        let (last, seen) = futures::join!(work, async {
+            let mut seen = Vec::new();
+            while seen.len() < 30 {
+                let event = events.next().await.unwrap().unwrap();
+                seen.push(event.sequence.0);
+            }
+            seen
+        });
+        (last, seen)
+    })
+    .await
+    .unwrap();
+    assert_eq!(last.0, 30);
+    assert_eq!(seen, (1..=30).collect::<Vec<_>>());
 }

@@ -6,7 +6,7 @@ use everruns_core::session::StoreError;
 
 /// File systems of other machines, by the magic number of `statfs(2)`.
 #[cfg(target_os = "linux")]
-const NETWORK: [(u64, &str); 10] = [
+const NETWORK: [(i128, &str); 10] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
     (0xff53_4d42, "CIFS"),
@@ -27,13 +27,8 @@ pub(super) fn check(location: &Path) -> Result<(), StoreError> {
         // What cannot be told is left to SQLite.
         return Ok(());
     };
-    #[expect(
-        clippy::cast_sign_loss,
-        clippy::unnecessary_cast,
-        reason = "the kernel's number has another type on every architecture"
-    )]
-    let magic = found.f_type as u64 & 0xffff_ffff;
-    refuse(location, magic)
+    // The kernel's number is of another type on every architecture.
+    refuse(location, i128::from(found.f_type))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -46,7 +41,8 @@ pub(super) fn check(_: &Path) -> Result<(), StoreError> {
 }
 
 #[cfg(target_os = "linux")]
-fn refuse(location: &Path, magic: u64) -> Result<(), StoreError> {
+fn refuse(location: &Path, magic: i128) -> Result<(), StoreError> {
+    let magic = magic & 0xffff_ffff;
     match NETWORK.iter().find(|(known, _)| *known == magic) {
         None => Ok(()),
         Some((_, name)) => Err(StoreError::NetworkFileSystem {

@@ -18,6 +18,7 @@ pub(crate) struct Watched {
     inner: InMemorySessionStore,
     calls: Mutex<Vec<&'static str>>,
     refuse_bind: bool,
+    durable: bool,
     lost_answers: AtomicU32,
     reads: AtomicU32,
     rows_read: AtomicU32,
@@ -27,6 +28,14 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn new() -> Arc<Self> {
         Arc::default()
+    }
+
+    /// As one that other processes have open, too.
+    pub(crate) fn durable() -> Arc<Self> {
+        Arc::new(Self {
+            durable: true,
+            ..Self::default()
+        })
     }
 
     pub(crate) fn refusing_bindings() -> Arc<Self> {
@@ -65,7 +74,7 @@ impl Watched {
 #[async_trait]
 impl SessionStore for Watched {
     fn is_durable(&self) -> bool {
-        false
+        self.durable
     }
 
     async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {

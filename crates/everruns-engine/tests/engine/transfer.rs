@@ -1,0 +1,129 @@
+//! Sessions as text, and sessions that are removed.
+
+use std::sync::Arc;
+
+use everruns_core::session::{EventQuery, Sequence, SessionStore, StoreError};
+use everruns_engine::engine::DeleteError;
+use everruns_engine::transfer::ImportError;
+use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session};
+use futures::TryStreamExt as _;
+use serde_json::json;
+
+use crate::support::{Echo, Script, Step, agent_of, engine_over, head, memory};
+
+async fn session(engine: &Engine) -> Session {
+    let script = Script::new([
+        Step::Call(vec![(
+            "echo",
+            json!({"text": "line\nbreak \u{2028} \u{1F980}"}),
+        )]),
+        Step::Say("Done."),
+    ]);
+    let agent = agent_of(&script).tool(Echo::default()).build().unwrap();
+    let session = engine.create(agent).workspace(head(&memory(), "x").await);
+    session.send_and_wait("Go.").await.unwrap();
+    session.set_title("A title").await.unwrap();
+    session
+}
+
+async fn exported(engine: &Engine, session: &Session) -> Vec<String> {
+    engine
+        .export(session.session_id())
+        .try_collect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn an_imported_session_has_the_record_of_the_exported_one() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let session = session(&engine).await;
+    let lines = exported(&engine, &session).await;
+    assert!(lines.iter().all(|line| !line.contains('\n')));
+    assert!(
+        lines[0].starts_with(r#"{"everruns_session":1,"#),
+        "{}",
+        lines[0]
+    );
+    let id = other.import(lines.clone()).await.unwrap();
+    assert_ne!(id, *session.session_id());
+    let all = EventQuery::after(Sequence::START, 100);
+    let here = engine
+        .store()
+        .events(session.session_id(), all)
+        .await
+        .unwrap();
+    let there = other.store().events(&id, all).await.unwrap();
+    assert_eq!(here, there);
+    let record = other.store().session(&id).await.unwrap();
+    assert_eq!(record.title.as_deref(), Some("A title"));
+    // It has no head, so that it cannot go on.
+    other.attach(&id, agent_of(&Script::default()).build().unwrap());
+    let error = other.resume(&id).await.unwrap_err();
+    assert!(matches!(error, ResumeError::NotBound { .. }), "{error}");
+    // And what it is exported as differs in the session's line alone.
+    let again: Vec<String> = other.export(&id).try_collect().await.unwrap();
+    assert_eq!(again[1..], lines[1..]);
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_whole_is_not_imported() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let lines = exported(&engine, &session(&engine).await).await;
+    let mut gap = lines.clone();
+    gap.remove(3);
+    let mut strange = lines.clone();
+    strange[2] = r#"{"sequence":2,"at":1,"payload":{"type":"of_the_future"}}"#.to_owned();
+    let mut newer = lines.clone();
+    newer[0] = newer[0].replace(r#""everruns_session":1"#, r#""everruns_session":2"#);
+    let error = other.import(gap).await.unwrap_err();
+    assert!(
+        matches!(error, ImportError::BadLine { line: 4, .. }),
+        "{error}"
+    );
+    let error = other.import(strange).await.unwrap_err();
+    assert!(
+        matches!(error, ImportError::BadLine { line: 3, .. }),
+        "{error}"
+    );
+    let error = other.import(newer).await.unwrap_err();
+    assert!(
+        matches!(error, ImportError::NewerFormat { found: 2 }),
+        "{error}"
+    );
+    let error = other.import(lines[..4].to_vec()).await.unwrap_err();
+    assert!(
+        matches!(error, ImportError::Incomplete { found: 3, .. }),
+        "{error}"
+    );
+    let error = other.import(Vec::new()).await.unwrap_err();
+    assert!(matches!(error, ImportError::NotAnExport { .. }), "{error}");
+    let sessions = other.sessions(everruns_core::session::SessionQuery::default());
+    assert!(sessions.await.unwrap().sessions.is_empty());
+}
+
+#[tokio::test]
+async fn a_session_is_removed_when_its_id_is_repeated_and_nobody_has_it() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let engine = engine_over(&store);
+    let session = session(&engine).await;
+    let id = session.session_id().clone();
+    let error = engine.delete_session(&id, "yes").await.unwrap_err();
+    assert!(matches!(error, DeleteError::NotConfirmed { .. }), "{error}");
+    let error = engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    assert!(matches!(error, DeleteError::Open { .. }), "{error}");
+    let elsewhere = engine_over(&store).delete_session(&id, id.as_str()).await;
+    let error = elsewhere.unwrap_err();
+    let held = matches!(&error, DeleteError::Store(StoreError::LeaseHeld { .. }));
+    assert!(held, "{error}");
+    session.close().await;
+    let head = session.workspace_head().unwrap();
+    drop(session);
+    engine.delete_session(&id, id.as_str()).await.unwrap();
+    let error = engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    let gone = matches!(&error, DeleteError::Store(StoreError::NotFound { .. }));
+    assert!(gone, "{error}");
+    // The head is there, and free.
+    let agent = agent_of(&Script::default()).build().unwrap();
+    engine.create(agent).workspace(head).start().await.unwrap();
+}
