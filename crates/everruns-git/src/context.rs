@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::repository::Opener;
 use crate::state::{HeadRecord, Layout, WorkspaceRecord};
 use crate::trash::Trash;
+use crate::worktree::LatestContents;
 
 /// The state folder, the way to repositories, and the sources of time and chance.
 pub(crate) struct Context {
@@ -23,6 +24,8 @@ pub(crate) struct Context {
     pub(crate) entropy: Arc<dyn Entropy>,
     /// How many bytes of ignored files a new head gets at most.
     pub(crate) ignored_limit: u64,
+    /// What was just read of the repository that heads are made of.
+    pub(crate) contents: LatestContents,
     /// Deletes what destroyed heads leave.
     pub(crate) trash: Trash,
 }

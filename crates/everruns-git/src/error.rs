@@ -282,15 +282,30 @@ impl GitError {
         let Self::Git { step, source } = self else {
             return self;
         };
-        match source.classify().find_map(|found| found.io_kind()) {
-            Some(kind) if is_told_apart(kind) => Self::Io {
+        match refusal(&source) {
+            Some(kind) => Self::Io {
                 step,
                 path: path.to_owned(),
                 source: io::Error::new(kind, *source),
             },
-            _ => Self::Git { step, source },
+            None => Self::Git { step, source },
         }
     }
+}
+
+/// The system's refusal that is somewhere in `error`, if a caller is told of it by a variant of its own.
+fn refusal(error: &gix::Error) -> Option<io::ErrorKind> {
+    error.iter_errors().find_map(|error| {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+            if let Some(kind) = kind.filter(|kind| is_told_apart(*kind)) {
+                return Some(kind);
+            }
+            next = error.source();
+        }
+        None
+    })
 }
 
 /// Whether a caller is told of this refusal by a variant of its own.

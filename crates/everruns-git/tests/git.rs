@@ -21,6 +21,10 @@ mod crash;
 mod diff;
 #[path = "git/doctor.rs"]
 mod doctor;
+#[path = "git/dropped.rs"]
+mod dropped;
+#[path = "git/full_disk.rs"]
+mod full_disk;
 #[path = "git/generated.rs"]
 mod generated;
 #[path = "git/home_crash.rs"]

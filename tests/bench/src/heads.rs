@@ -12,6 +12,12 @@ use crate::git;
 use crate::measure::Samples;
 use crate::table::Table;
 
+/// How many heads are made at once.
+const AT_ONCE: usize = 20;
+
+/// The largest repository of which so many are made.
+const MOST_FILES_AT_ONCE: usize = 10_000;
+
 /// Measures create, status, checkpoint, fork and destroy. Everything is made before anything is removed: a file system
 /// that has just removed many files makes new ones slowly.
 pub async fn measure(
@@ -57,6 +63,10 @@ pub async fn measure(
         worktrees.push(worktree);
     }
     table.pair(format!("create, {name}"), &create, "git worktree add", &add);
+
+    if files <= MOST_FILES_AT_ONCE {
+        at_once(table, scratch, &workspace, &project, &name, files).await?;
+    }
 
     let head = heads.first().context("there is a round")?;
     let worktree = worktrees.first().context("there is a round")?;
@@ -140,6 +150,45 @@ pub async fn measure(
         &destroy,
         "git worktree remove --force",
         &remove,
+    );
+    Ok(())
+}
+
+/// Measures many creations at once beside as many of Git's one after the other.
+async fn at_once(
+    table: &mut Table,
+    scratch: &Path,
+    workspace: &Workspace,
+    project: &Path,
+    name: &str,
+    files: usize,
+) -> anyhow::Result<()> {
+    let (mut ours, mut theirs) = (Samples::default(), Samples::default());
+    let begun = Instant::now();
+    let creations: Vec<_> = (0..AT_ONCE)
+        .map(|number| tokio::spawn(workspace.head(format!("at once {number}")).create()))
+        .collect();
+    for creation in creations {
+        creation.await??;
+    }
+    ours.push(begun.elapsed());
+    let begun = Instant::now();
+    for number in 0..AT_ONCE {
+        let target = scratch.join(format!("one-by-one-{files}-{number}"));
+        let target = target.to_str().context("the folder's name is Unicode")?;
+        let branch = format!("one-by-one-{number}");
+        git::run(
+            project,
+            None,
+            &["worktree", "add", "--quiet", "-b", &branch, target, "main"],
+        )?;
+    }
+    theirs.push(begun.elapsed());
+    table.pair(
+        format!("{AT_ONCE} creations at once, {name}"),
+        &ours,
+        "as many git worktree add, one by one",
+        &theirs,
     );
     Ok(())
 }

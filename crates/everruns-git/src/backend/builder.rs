@@ -15,6 +15,7 @@ use crate::head;
 use crate::repository::{Opener, UserSettings};
 use crate::state::Layout;
 use crate::trash::Trash;
+use crate::worktree::LatestContents;
 
 /// How many bytes of ignored files come along by default.
 const IGNORED_LIMIT: u64 = 1 << 30;
@@ -97,6 +98,7 @@ impl LocalGitWorkspaceBuilder {
             clock: self.clock,
             entropy: self.entropy,
             ignored_limit: self.ignored_limit,
+            contents: LatestContents::default(),
             trash: Trash::default(),
         });
         head::recover(&context).map_err(|error| teller.tell(error))?;

@@ -167,7 +167,7 @@ fn build(
     hit("git.create.after-record")?;
     let opened = context.opener.open(&worktree.record)?;
     let state = new.start.state(&opened)?;
-    let files = populate(&opened, state.files)?;
+    let files = populate(&opened, state.files, context.contents.of(&workspace.id))?;
     hit("git.create.after-checkout")?;
     if state.index == state.files && state.manifest.is_empty() {
         index::write_as_is(&opened, &files, state.files)?;

@@ -49,7 +49,7 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     let index = worktree.index_or_empty().git("read the index")?;
     let untracked = untracked(worktree, &index)?;
     let displaced = displaced::find(Arc::clone(&index), folder_of(worktree)?)?;
-    let items = worktree
+    let comparison = worktree
         .status(Discard)
         .git("prepare the comparison of files")?
         .index(displaced.index)
@@ -59,17 +59,22 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
             ignore: Ignore::None,
             check_dirty: false,
         })
-        .tree_index_track_renames(renames)
-        .into_iter(None)
-        .git("compare the files with the index")?;
+        .tree_index_track_renames(renames);
     let mut scan = Scan {
         staged: Vec::new(),
         unstaged: displaced.items,
     };
-    for item in items {
-        match item.git("compare the files with the index")? {
-            Item::TreeIndex(change) => scan.staged.push(change),
-            Item::IndexWorktree(change) => scan.unstaged.push(change),
+    let step = "compare the files with the index";
+    if is_head_tree(worktree, &index)? {
+        for item in comparison.into_index_worktree_iter(None).git(step)? {
+            scan.unstaged.push(item.git(step)?);
+        }
+    } else {
+        for item in comparison.into_iter(None).git(step)? {
+            match item.git(step)? {
+                Item::TreeIndex(change) => scan.staged.push(change),
+                Item::IndexWorktree(change) => scan.unstaged.push(change),
+            }
         }
     }
     for item in untracked {
@@ -89,6 +94,15 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     scan.unstaged
         .sort_by(|left, right| path_of(left).cmp(path_of(right)));
     Ok(scan)
+}
+
+/// Whether the index says itself that its entries make exactly the tree of `HEAD`.
+///
+/// Whoever changes an index takes that back, and Git relies on it too; so there is nothing to compare then.
+fn is_head_tree(worktree: &gix::Repository, index: &gix::index::State) -> Result<bool> {
+    let head = worktree.head_tree_id_or_empty().git("read HEAD")?;
+    let tree = index.tree();
+    Ok(tree.is_some_and(|tree| tree.num_entries.is_some() && head == tree.id))
 }
 
 /// The deletions behind announced paths.

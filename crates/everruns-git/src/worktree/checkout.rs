@@ -1,18 +1,24 @@
 //! Filling an empty worktree with the files of a tree.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::progress::Discard;
 use gix::worktree::stack::state::attributes::Source;
 
+use super::contents::{Contents, Remembering};
 use crate::error::{GitError, GitStep as _, Result};
 
 /// Writes the files of `tree` into the folder of `worktree`, which holds nothing but `.git`, on all cores.
 ///
-/// Returns the index that describes the files as written. Nothing is written over: a file that is in the way,
+/// `contents` holds what was read of the repository before. Returns the index that describes the files as written. Nothing is written over: a file that is in the way,
 /// because two names are one on this disk, is an error that names it.
-pub(crate) fn populate(worktree: &gix::Repository, tree: ObjectId) -> Result<gix::index::File> {
+pub(crate) fn populate(
+    worktree: &gix::Repository,
+    tree: ObjectId,
+    contents: Arc<Contents>,
+) -> Result<gix::index::File> {
     let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
         path: worktree.git_dir().to_owned(),
         reason: "its record names no folder",
@@ -30,6 +36,7 @@ pub(crate) fn populate(worktree: &gix::Repository, tree: ObjectId) -> Result<gix
         .into_arc()
         .map_err(gix::Error::from_error)
         .git("open the objects")?;
+    let objects = Remembering { objects, contents };
     let outcome = gix::worktree::state::checkout(
         &mut index,
         folder,

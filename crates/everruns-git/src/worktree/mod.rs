@@ -1,11 +1,13 @@
 //! Linked worktrees: their record in the repository, their files, and the proof that both are ours.
 
 mod checkout;
+mod contents;
 mod record;
 mod remove;
 mod verify;
 
 pub(crate) use checkout::populate;
+pub(crate) use contents::LatestContents;
 pub(crate) use record::{NewRecord, Worktree};
 pub(crate) use remove::delete;
 pub(crate) use verify::is_linked;

@@ -77,3 +77,73 @@ async fn one_name_goes_to_one_head() {
         1
     );
 }
+
+const STATE: &str = "EVERRUNS_GIT_TEST_PARALLEL_STATE";
+const LOCATOR: &str = "EVERRUNS_GIT_TEST_PARALLEL_LOCATOR";
+
+/// Makes 16 heads at once, and returns when all of them are there.
+async fn sixteen(scene_state: &std::path::Path, locator: &str, whose: &str) {
+    let workspace = Workspace::open(crate::fixture::backend(scene_state), locator)
+        .await
+        .unwrap();
+    let creations: Vec<_> = (0..16)
+        .map(|number| tokio::spawn(workspace.head(format!("{whose} {number}")).create()))
+        .collect();
+    for creation in creations {
+        creation.await.unwrap().unwrap();
+    }
+}
+
+/// Not a test of its own: what the second process of the next one runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn second_process() {
+    let Some(state) = std::env::var_os(STATE) else {
+        return;
+    };
+    let locator = std::env::var(LOCATOR).unwrap();
+    sixteen(std::path::Path::new(&state), &locator, "theirs").await;
+}
+
+/// Proves H52: 32 heads made at once by two processes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the second process is this test binary itself"
+)]
+async fn h52_two_processes_make_32_heads_at_once() {
+    let scene = Scene::new();
+    let locator = scene.repository.path.to_str().unwrap().to_owned();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["parallel::second_process", "--exact", "--nocapture"])
+        .env(STATE, &scene.state)
+        .env(LOCATOR, &locator)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    sixteen(&scene.state, &locator, "ours").await;
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(output.status.success());
+    let heads = scene.workspace().await.heads().await.unwrap();
+    let ids: BTreeSet<_> = heads.iter().map(|head| head.id.clone()).collect();
+    assert_eq!(ids.len(), 32);
+    let listed = git(&scene.repository.path, &["worktree", "list"]);
+    assert_eq!(listed.lines().count(), 33);
+    let workspace = scene.workspace().await;
+    for head in &heads {
+        let head = workspace.open_head(&head.id).await.unwrap();
+        assert!(porcelain(&scene.folder(&head)).is_empty());
+    }
+    assert!(
+        scene
+            .backend
+            .doctor(false)
+            .await
+            .unwrap()
+            .findings
+            .is_empty()
+    );
+    git(&scene.repository.path, &["fsck", "--strict"]);
+}

@@ -1,0 +1,266 @@
+//! A disk that is full in the middle of an operation: nothing is lost, and once there is space again it goes on.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use everruns_core::workspace::{WorkspaceCheckpoint, WorkspaceError, WorkspaceHead};
+use tempfile::TempDir;
+
+use crate::fixture::{Repository, Scene, git, porcelain, read, try_git, write};
+
+/// A small file system of its own, unmounted at the end.
+struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// Mounts one of `kilobytes`; `None`, told loudly, where that isn't allowed.
+    #[expect(clippy::disallowed_methods, reason = "only mount mounts")]
+    fn mount(kilobytes: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={kilobytes}k"), "none"])
+            .arg(folder.path())
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self { folder });
+        }
+        assert_ne!(
+            std::env::var("CI").as_deref(),
+            Ok("true"),
+            "full disks can't be tested: mounting a tmpfs takes root"
+        );
+        eprintln!("NOT TESTED: full disks, because mounting a tmpfs takes root");
+        None
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.folder.path().join("filler")
+    }
+
+    /// Fills the disk, all but about `left` bytes.
+    fn fill(&self, left: u64) {
+        let mut file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.filler())
+            .unwrap();
+        while file.write_all(&[0; 4096]).is_ok() {}
+        let size = file.metadata().unwrap().len();
+        file.set_len(size.saturating_sub(left)).unwrap();
+    }
+
+    fn free(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    #[expect(clippy::disallowed_methods, reason = "only umount unmounts")]
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount")
+            .arg("-l")
+            .arg(self.folder.path())
+            .output();
+        assert!(std::thread::panicking() || unmounted.is_ok());
+    }
+}
+
+/// How much is left, so that the space runs out at different steps.
+const LEFT: [u64; 6] = [0, 8_192, 24_576, 65_536, 131_072, 262_144];
+
+/// A scene on `disk` whose head has work that no commit has.
+async fn scene(disk: &SmallDisk) -> (Scene, WorkspaceHead) {
+    let root = TempDir::new_in(disk.folder.path()).unwrap();
+    let repository = Repository::small(&root.path().join("project"));
+    write(
+        &repository.path.join("large.txt"),
+        &"a line\n".repeat(10_000),
+    );
+    repository.commit_all("large");
+    let scene = Scene::around(root, repository);
+    let head = scene.head("one").await;
+    write(
+        &scene.folder(&head).join("work.txt"),
+        &"work\n".repeat(20_000),
+    );
+    write(&scene.folder(&head).join("README.md"), "changed\n");
+    (scene, head)
+}
+
+/// The error says that there is no space; the head's work, and what Git says of it, is as before.
+fn check(scene: &Scene, head: &WorkspaceHead, failure: Option<WorkspaceError>, what: &str) {
+    if let Some(failure) = failure {
+        assert!(
+            matches!(failure, WorkspaceError::NoSpace { .. }),
+            "{what}: {failure:?}"
+        );
+    }
+    let folder = scene.folder(head);
+    assert_eq!(
+        porcelain(&folder),
+        [" M README.md", "?? work.txt"],
+        "{what}"
+    );
+    assert_eq!(read(&folder.join("work.txt")).len(), 100_000, "{what}");
+    assert_eq!(read(&folder.join("README.md")), "changed\n", "{what}");
+    git(&scene.repository.path, &["fsck", "--strict"]);
+}
+
+/// What is left apart from the head `one` and its finished companions.
+async fn nothing_is_left_over(scene: &Scene, what: &str) {
+    scene.trash_is_emptied().await;
+    let report = scene.reopened().doctor(false).await.unwrap();
+    assert!(report.findings.is_empty(), "{what}: {report:?}");
+}
+
+/// Proves H74 for making a head.
+#[tokio::test]
+async fn h74_create_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        let workspace = scene.workspace().await;
+        disk.fill(left);
+        let outcome = workspace.head("two").create().await;
+        let what = format!("create with {left} bytes left");
+        let failed = outcome.is_err();
+        disk.free();
+        check(&scene, &head, outcome.err(), &what);
+        scene.reopened();
+        nothing_is_left_over(&scene, &what).await;
+        if failed {
+            workspace.head("two").create().await.unwrap();
+        }
+    }
+}
+
+/// Proves H74 for forks.
+#[tokio::test]
+async fn h74_fork_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        disk.fill(left);
+        let outcome = head.fork("two").await;
+        let what = format!("fork with {left} bytes left");
+        let failed = outcome.is_err();
+        disk.free();
+        check(&scene, &head, outcome.err(), &what);
+        scene.reopened();
+        nothing_is_left_over(&scene, &what).await;
+        if failed {
+            let fork = head.fork("two").await.unwrap();
+            assert_eq!(
+                porcelain(&scene.folder(&fork)),
+                porcelain(&scene.folder(&head))
+            );
+        }
+    }
+}
+
+/// Proves H74 for checkpoints.
+#[tokio::test]
+async fn h74_checkpoint_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        disk.fill(left);
+        let outcome = head.checkpoint().await;
+        let what = format!("checkpoint with {left} bytes left");
+        disk.free();
+        check(&scene, &head, outcome.err(), &what);
+        nothing_is_left_over(&scene, &what).await;
+        let taken = head.checkpoint().await.unwrap();
+        assert_eq!(taken.number, 1, "{what}");
+        git(&scene.repository.path, &["fsck", "--strict"]);
+    }
+}
+
+/// Proves H74 for restores: what was there is kept before anything goes, and the restore is finished later.
+#[tokio::test]
+async fn h74_restore_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        let folder = scene.folder(&head);
+        let first = head.checkpoint().await.unwrap();
+        git(&folder, &["stash", "-u", "-q"]);
+        write(&folder.join("later.txt"), &"later\n".repeat(10_000));
+        disk.fill(left);
+        let outcome = head.restore(&first).await;
+        let what = format!("restore with {left} bytes left");
+        if let Err(failure) = &outcome {
+            assert!(
+                matches!(failure, WorkspaceError::NoSpace { .. }),
+                "{what}: {failure:?}"
+            );
+        }
+        disk.free();
+        scene.reopened();
+        if porcelain(&folder) == ["?? later.txt"] {
+            assert!(outcome.is_err(), "{what}: it had not begun");
+            head.restore(&first).await.unwrap();
+        }
+        check(&scene, &head, None, &what);
+        nothing_is_left_over(&scene, &what).await;
+        let kept = head.checkpoints().await.unwrap();
+        let holds = |kept: &WorkspaceCheckpoint| {
+            let name = format!("{}:later.txt", kept.revision);
+            try_git(&folder, &["show", &name]).stdout.len() == 60_000
+        };
+        assert!(kept.iter().any(holds), "{what}: {kept:?}");
+    }
+}
+
+/// Proves H74 for the end of a head: its work is under a reference, or it is still there.
+#[tokio::test]
+async fn h74_destroy_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        disk.fill(left);
+        let outcome = head.destroy().await;
+        let what = format!("destroy with {left} bytes left");
+        disk.free();
+        scene.reopened();
+        if let Err(failure) = &outcome {
+            assert!(
+                matches!(failure, WorkspaceError::NoSpace { .. }),
+                "{what}: {failure:?}"
+            );
+        }
+        let receipt = head.destroy().await.unwrap();
+        let kept = receipt.kept_ref.unwrap();
+        let shown = git(
+            &scene.repository.path,
+            &["show", &format!("{kept}:work.txt")],
+        );
+        assert_eq!(shown.len(), 99_999, "{what}");
+        nothing_is_left_over(&scene, &what).await;
+    }
+}
+
+/// The file system that the tests mount is as small as they say.
+#[test]
+fn a_small_disk_is_small() {
+    let Some(disk) = SmallDisk::mount(64) else {
+        return;
+    };
+    disk.fill(0);
+    let more = |folder: &Path| std::fs::write(folder.join("more"), [0; 8192]);
+    assert!(more(disk.folder.path()).is_err());
+    disk.free();
+    more(disk.folder.path()).unwrap();
+}
