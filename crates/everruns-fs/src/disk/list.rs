@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use everruns_core::file_system::{DirectoryEntry, DirectoryPage, FileSystemError, PageRequest};
 use everruns_core::path::WorkspacePath;
 use rustix::fd::{AsFd, OwnedFd};
@@ -11,6 +9,9 @@ use super::flags::LISTED_FOLDER;
 use super::kind::file_stat;
 use super::names::{escaped, is_hidden_from_tree};
 use super::tree::Tree;
+
+/// How many names are kept before those that the page cannot show are dropped.
+const MIN_KEPT: usize = 1_000;
 
 impl Tree {
     pub(super) fn list(
@@ -24,19 +25,25 @@ impl Tree {
         let after = page.after.as_deref();
         let mut unrepresentable = Vec::new();
         // One name more than the page holds tells whether another page follows.
-        let mut names = BTreeSet::new();
+        let wanted = limit.saturating_add(1);
+        let mut names = Vec::new();
         for_each_name(&folder, path, |name, _| match std::str::from_utf8(name) {
             Ok(name) if after.is_none_or(|after| name > after) => {
-                names.insert(name.to_owned());
-                if names.len() > limit + 1 {
-                    names.pop_last();
+                names.push(name.to_owned());
+                // Memory is bounded by the page, and sorting now and then costs little.
+                if names.len() >= wanted.saturating_mul(2).max(MIN_KEPT) {
+                    names.sort_unstable();
+                    names.truncate(wanted);
                 }
             }
             Err(_) if after.is_none() => unrepresentable.push(escaped(name)),
             Ok(_) | Err(_) => {}
         })?;
+        names.sort_unstable();
+        // An entry that is made anew meanwhile may come twice.
+        names.dedup();
         let has_more = names.len() > limit;
-        let names: Vec<_> = names.into_iter().take(limit).collect();
+        names.truncate(limit);
         let next = names.last().filter(|_| has_more).cloned();
         let mut entries = Vec::with_capacity(names.len());
         for name in names {

@@ -46,6 +46,11 @@ impl MountedFileSystem {
         &self.roots
     }
 
+    /// The files of the head, for a path of it. Its names for paths are the session's, so nothing is translated.
+    fn head(&self, path: &WorkspacePath) -> Option<&dyn SessionFileSystem> {
+        (*path.mount() == Mount::Head).then_some(self.head.as_ref())
+    }
+
     /// The tree that serves `path`.
     pub(super) fn tree(&self, path: &WorkspacePath) -> Result<Tree, FileSystemError> {
         let files = match path.mount() {
@@ -118,6 +123,9 @@ impl SessionFileSystem for MountedFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
+        if let Some(head) = self.head(path) {
+            return head.read(path, range).await;
+        }
         let tree = self.tree(path)?;
         tree.errors(tree.files.read(&Tree::inward(path), range).await)
     }
@@ -200,11 +208,17 @@ impl SessionFileSystem for MountedFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<Option<FileContent>, FileSystemError> {
+        if let Some(head) = self.head(path) {
+            return head.read_direct(path, range).await;
+        }
         let tree = self.tree(path)?;
         tree.errors(tree.files.read_direct(&Tree::inward(path), range).await)
     }
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
+        if let Some(head) = self.head(path) {
+            return head.stat_direct(path).await;
+        }
         let tree = self.tree(path)?;
         tree.errors(tree.files.stat_direct(&Tree::inward(path)).await)
     }

@@ -207,12 +207,13 @@ impl SessionFileSystem for PolicyFileSystem {
     }
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
-        self.policy.check_list(path)?;
+        let may_read = self.policy.permits_read(path);
+        if !may_read {
+            self.policy.check_list(path)?;
+        }
         let stat = self.inner.stat_direct(path).await?;
-        if stat
-            .as_ref()
-            .is_some_and(|stat| stat.kind != FileKind::Directory)
-        {
+        let is_folder = |stat: &FileStat| stat.kind == FileKind::Directory;
+        if !may_read && !stat.as_ref().is_none_or(is_folder) {
             self.policy.check_read(path)?;
         }
         Ok(stat)
