@@ -1,0 +1,12 @@
+//! What holds of every input, whatever its bytes.
+
+pub mod edit;
+pub mod path;
+pub mod policy;
+
+mod sources;
+
+// What those sources name.
+mod tool_api {
+    pub(crate) use everruns_engine::ToolError;
+}
