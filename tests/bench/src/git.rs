@@ -61,7 +61,8 @@ pub fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn path(number: usize) -> String {
+/// The path of a file of [`repository`].
+pub fn path(number: usize) -> String {
     format!("d{:04}/file{number:06}.txt", number / 100)
 }
 

@@ -31,6 +31,12 @@ impl Table {
             .push([operation, time(ours), dash(), dash(), dash()]);
     }
 
+    /// Adds a figure that is no time.
+    pub fn note(&mut self, what: String, figure: String) {
+        let dash = || "-".to_owned();
+        self.rows.push([what, figure, dash(), dash(), dash()]);
+    }
+
     /// Prints everything as a Markdown table.
     pub fn print(&self) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();

@@ -1,9 +1,10 @@
-//! Turns with a scripted model: what the engine itself costs.
+//! Turns with a scripted model: what the engine itself costs, in time and memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use everruns::{Agent, Engine, Simulated, WorkspacePolicy};
+use everruns::{Agent, Engine, Session, Simulated, WorkspacePolicy};
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde_json::json;
 
 use crate::measure::Samples;
@@ -11,6 +12,14 @@ use crate::table::Table;
 
 /// How many turns one sample runs.
 const BATCH: u32 = 20;
+/// Sessions that are there and do nothing.
+const IDLE: usize = 10_000;
+/// Sessions whose turns run at the same time.
+const ACTIVE: usize = 1_000;
+/// What all of them together may take of memory, in KiB.
+const MEMORY_LIMIT: u64 = 512 * 1024;
+/// What one that does nothing may take, in KiB.
+const IDLE_LIMIT: u64 = 16;
 
 pub async fn measure(
     table: &mut Table,
@@ -18,45 +27,162 @@ pub async fn measure(
     place: &Path,
     rounds: usize,
 ) -> anyhow::Result<()> {
-    let memory = run(&Engine::new(), rounds).await?;
-    table.single(
-        "turn with one tool call, records in memory".to_owned(),
-        &memory,
-    );
-    let durable = run(&Engine::local(scratch.join("sessions")).await?, rounds).await?;
-    table.single(
-        format!(
-            "turn with one tool call, records in SQLite in {}",
-            place.display()
-        ),
+    let place = place.display();
+    many(table).await?;
+    long(table, &Engine::new(), rounds, "records in memory").await?;
+    let durable = Engine::local(scratch.join("sessions")).await?;
+    long(
+        table,
         &durable,
-    );
-    Ok(())
+        rounds,
+        &format!("records in SQLite in {place}"),
+    )
+    .await?;
+    appends(table, scratch, &place.to_string()).await
 }
 
-/// Turns of one session after the other, so that the last samples show whether a long session is slower.
-async fn run(engine: &Engine, rounds: usize) -> anyhow::Result<Samples> {
+/// Plays the same two answers again and again. A script of its own for each session: a script keeps the requests
+/// that it got.
+fn agent() -> anyhow::Result<Agent> {
     let script = Simulated::new()
         .call("list_directory", json!({"path": "."}))
         .say("Done.")
         .repeat();
-    let agent = Agent::builder()
+    Ok(Agent::builder()
         .instructions("Work.")
         .provider(script)
         .model("scripted")
         .workspace_policy(WorkspacePolicy::read_write())
-        .build()?;
-    let session = engine.create(agent).start().await?;
-    let mut samples = Samples::default();
-    for _ in 0..rounds {
-        let begun = Instant::now();
-        for _ in 0..BATCH {
-            let turn = session.send_and_wait("Go on.").await?;
-            anyhow::ensure!(turn.success, "the turn failed");
-        }
-        samples.push(begun.elapsed() / BATCH);
+        .build()?)
+}
+
+async fn turns(session: &Session, count: u32) -> anyhow::Result<Duration> {
+    let begun = Instant::now();
+    for _ in 0..count {
+        let turn = session.send_and_wait("Go on.").await?;
+        anyhow::ensure!(turn.success, "the turn failed");
     }
-    session.close().await;
-    anyhow::ensure!(samples.median() > Duration::ZERO, "nothing was measured");
-    Ok(samples)
+    Ok(begun.elapsed() / count.max(1))
+}
+
+/// The turns around the thousandth of one session beside those around the tenth of another, in turns.
+async fn long(
+    table: &mut Table,
+    engine: &Engine,
+    rounds: usize,
+    records: &str,
+) -> anyhow::Result<()> {
+    let old = engine.create(agent()?).start().await?;
+    turns(&old, 990).await?;
+    let (mut tenth, mut thousandth) = (Samples::default(), Samples::default());
+    for _ in 0..rounds {
+        let young = engine.create(agent()?).start().await?;
+        turns(&young, 2).await?;
+        tenth.push(turns(&young, BATCH).await?);
+        thousandth.push(turns(&old, BATCH).await?);
+    }
+    table.pair(
+        format!("turns from the 990th on with one tool call, {records}"),
+        &thousandth,
+        "turns 3 to 22",
+        &tenth,
+    );
+    let id = old.session_id().clone();
+    old.close().await;
+    drop(old);
+    let mut resume = Samples::default();
+    let mut resume_short = Samples::default();
+    for _ in 0..rounds {
+        let young = engine.create(agent()?).start().await?;
+        turns(&young, 2).await?;
+        young.close().await;
+        let short = young.session_id().clone();
+        drop(young);
+        for (id, samples) in [(&short, &mut resume_short), (&id, &mut resume)] {
+            let begun = Instant::now();
+            let session = engine.resume(id).await?;
+            samples.push(begun.elapsed());
+            session.close().await;
+        }
+    }
+    table.pair(
+        format!("resume after 1,000 turns, {records}"),
+        &resume,
+        "after 2 turns",
+        &resume_short,
+    );
+    Ok(())
+}
+
+/// Idle sessions, and beside them many whose turns run at once.
+async fn many(table: &mut Table) -> anyhow::Result<()> {
+    let engine = Engine::new();
+    let agent = agent()?;
+    let before = resident()?;
+    let mut idle = Vec::with_capacity(IDLE);
+    for _ in 0..IDLE {
+        let session = engine.create(agent.clone()).start().await?;
+        session.close().await;
+        idle.push(session);
+    }
+    let per_session = resident()?.saturating_sub(before) / IDLE as u64;
+    table.note(
+        format!("memory of one of {IDLE} idle sessions, records and heads in memory"),
+        format!("{per_session} KiB"),
+    );
+    anyhow::ensure!(
+        per_session < IDLE_LIMIT,
+        "an idle session takes {per_session} KiB"
+    );
+    let begun = Instant::now();
+    stream::iter(&idle[..ACTIVE])
+        .map(|session| turns(session, 1))
+        .buffer_unordered(ACTIVE)
+        .try_collect::<Vec<_>>()
+        .await?;
+    let took = begun.elapsed();
+    let all = resident()?;
+    table.note(
+        format!("resident memory with {IDLE} sessions, after {ACTIVE} turns at once in {took:.1?}"),
+        format!("{} MiB", all / 1024),
+    );
+    anyhow::ensure!(all < MEMORY_LIMIT, "all sessions take {all} KiB");
+    Ok(())
+}
+
+/// Turns of one session alone beside those of sixteen at once, in one database.
+async fn appends(table: &mut Table, scratch: &Path, place: &str) -> anyhow::Result<()> {
+    let engine = Engine::local(scratch.join("together")).await?;
+    let mut rates = Vec::new();
+    for sessions in [1_usize, 16] {
+        let mut started = Vec::new();
+        for _ in 0..sessions {
+            started.push(engine.create(agent()?).start().await?);
+        }
+        let begun = Instant::now();
+        stream::iter(&started)
+            .map(|session| turns(session, BATCH))
+            .buffer_unordered(sessions)
+            .try_collect::<Vec<_>>()
+            .await?;
+        let turns = f64::from(BATCH) * sessions as f64;
+        rates.push(turns / begun.elapsed().as_secs_f64());
+        table.note(
+            format!("turns a second of {sessions} sessions at once, records in SQLite in {place}"),
+            format!("{:.0}", rates[rates.len() - 1]),
+        );
+    }
+    anyhow::ensure!(rates[1] > rates[0], "sixteen sessions are slower than one");
+    Ok(())
+}
+
+/// The memory of this process that is in use, in KiB.
+fn resident() -> anyhow::Result<u64> {
+    let status = std::fs::read("/proc/self/status")?;
+    let status = String::from_utf8_lossy(&status);
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .and_then(|rest| rest.split_whitespace().next());
+    Ok(line.unwrap_or_default().parse()?)
 }
