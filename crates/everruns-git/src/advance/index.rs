@@ -1,19 +1,16 @@
 //! An index changed in place: what isn't to change keeps its flags and what is known of its file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, UNIX_EPOCH};
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
+use gix::index::Entry;
 use gix::index::entry::{Flags, Mode, Stage, Stat};
-use gix::status::index_worktree::Item;
-use gix::status::plumbing::index_as_worktree::EntryStatus;
 
 use super::Advance;
 use crate::error::{GitStep as _, Result};
 use crate::head::plan;
 use crate::index::{self, Seen, mode_of};
-use crate::scan::{Renames, scan};
 use crate::state::path_text;
 
 /// What becomes of the entries at each path.
@@ -56,7 +53,9 @@ impl Advance {
         // It would vouch for trees that are none any more.
         index.remove_tree();
         index.remove_resolve_undo();
-        index::replace(worktree, &index, None)
+        let tree = self.index.to;
+        let exact = self.stages.is_empty() && is_exactly(worktree, &index, tree)?;
+        index::replace(worktree, &index, exact.then_some(tree))
     }
 
     fn changes(&self, worktree: &gix::Repository) -> Result<Changes> {
@@ -83,35 +82,22 @@ impl Advance {
     }
 }
 
-/// Notes in the index which of its entries' files are as it says, so that later comparisons need not read them.
-///
-/// A file changed just now is left for the next time: it could be changed again within the same tick of the clock.
-pub(crate) fn refresh(worktree: &gix::Repository, now_millis: i64) -> Result<()> {
-    let index = worktree.index_or_empty().git("read the index")?;
-    let now = u64::try_from(now_millis).unwrap_or(0);
-    let young = UNIX_EPOCH + Duration::from_millis(now.saturating_sub(SETTLED_AFTER));
-    let settled = |stat: &Stat| {
-        let since = Duration::new(u64::from(stat.mtime.secs), stat.mtime.nsecs);
-        UNIX_EPOCH + since < young
+/// Whether `index` holds the tree, and nothing besides. Only then may it vouch for it.
+pub(super) fn is_exactly(
+    worktree: &gix::Repository,
+    index: &gix::index::State,
+    tree: ObjectId,
+) -> Result<bool> {
+    let expected = worktree
+        .index_from_tree(&tree)
+        .git("read the tree of the index")?;
+    let same = |(one, other): (&Entry, &Entry)| {
+        one.id == other.id
+            && one.mode == other.mode
+            && one.stage() == Stage::Unconflicted
+            && !one.flags.contains(Flags::INTENT_TO_ADD)
+            && one.path(index) == other.path(&expected)
     };
-    let mut own = None;
-    for item in scan(worktree, Renames::Off)?.unstaged {
-        if let Item::Modification {
-            entry_index,
-            status: EntryStatus::NeedsUpdate(stat),
-            ..
-        } = item
-            && settled(&stat)
-        {
-            let own = own.get_or_insert_with(|| (**index).clone());
-            own.entries_mut()[entry_index].stat = stat;
-        }
-    }
-    match own {
-        Some(own) => index::replace(worktree, &own, None),
-        None => Ok(()),
-    }
+    let (found, wanted) = (index.entries(), expected.entries());
+    Ok(found.len() == wanted.len() && found.iter().zip(wanted).all(same))
 }
-
-/// How old a change to a file has to be, in milliseconds, to be told from the next one by its time.
-const SETTLED_AFTER: u64 = 100;

@@ -8,12 +8,13 @@ mod index;
 mod merge_state;
 mod record;
 mod recover;
+mod refresh;
 mod run;
 mod storable;
 
-pub(crate) use index::refresh;
 pub(crate) use merge_state::{MergeState, merging};
 pub(crate) use record::{Advance, Trees};
 pub(crate) use recover::recover;
+pub(crate) use refresh::refresh;
 pub(crate) use run::run;
 pub(crate) use storable::expect_storable;

@@ -7,11 +7,14 @@ use crate::error::Result;
 use crate::head::Handle;
 use crate::index::Seen;
 use crate::repository::Refs;
-use crate::state::{Intent, path_text};
+use crate::state::{Intent, Lock, path_text};
 use crate::worktree::is_linked;
 
 /// Finishes `advance`, or undoes it if somebody has changed what it changes since. The caller holds the head's lock.
 pub(crate) fn recover(handle: &Handle, advance: &Advance) -> Result<()> {
+    // Nobody else moves a branch together with its worktree meanwhile.
+    let layout = handle.layout();
+    let _branches = Lock::acquire(&layout.branches_lock(&handle.workspace.id), &advance.branch)?;
     let done = |()| Intent::clear(handle.layout(), &handle.record.id);
     if !is_linked(&advance.folder, &advance.git_dir)? {
         // Nothing that was begun is there any more.

@@ -88,7 +88,7 @@ pub(crate) fn commit(handle: &Handle, request: &CommitRequest) -> Result<Committ
     };
     advance::run(handle, &worktree, &advance)?;
     // Only the next comparison's speed depends on it.
-    if let Err(failure) = advance::refresh(&worktree, now) {
+    if let Err(failure) = advance::refresh(&worktree, &advance.folder, now, advance.index.to) {
         tracing::debug!(error = %failure, "the index could not be refreshed");
     }
     let changed = plan(&worktree, state.head_tree, content.tree)?;

@@ -4,9 +4,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// The settings taken over. None of them can name a program.
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 14] = [
     "user.name",
     "user.email",
+    "author.name",
+    "author.email",
+    "committer.name",
+    "committer.email",
     "core.autocrlf",
     "core.eol",
     "core.fileMode",

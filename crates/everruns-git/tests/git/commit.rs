@@ -200,3 +200,21 @@ async fn a_branch_that_moved_is_not_overwritten() {
     head.commit(CommitRequest::new("mine")).await.unwrap();
     assert_eq!(git(&folder, &["log", "--format=%s", "-2"]), "mine\nother");
 }
+
+/// After a commit the index knows the files that it holds, so that nothing has to read them again, and the trees.
+#[tokio::test]
+async fn a_commit_leaves_an_index_that_git_need_not_refresh() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("src/new.rs"), "new\n");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    head.commit(CommitRequest::new("new")).await.unwrap();
+    let known = git(&folder, &["ls-files", "--debug", "src/new.rs"]);
+    assert!(!known.contains("mtime: 0:0"), "{known}");
+    assert!(known.contains("size: 4"), "{known}");
+    let tree = git(&folder, &["rev-parse", "HEAD^{tree}"]);
+    assert_eq!(git(&folder, &["write-tree"]), tree);
+    write(&folder.join("src/new.rs"), "old\n");
+    assert_eq!(porcelain(&folder), [" M src/new.rs"]);
+}

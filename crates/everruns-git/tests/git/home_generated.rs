@@ -125,9 +125,10 @@ fn work() -> impl Strategy<Value = Vec<Work>> {
 }
 
 fn text(file: usize) -> String {
-    (0..20)
-        .map(|line| format!("file {file} has a line {line}\n"))
-        .collect()
+    let lines: Vec<String> = (0..20)
+        .map(|line| format!("file {file} has a line {line}"))
+        .collect();
+    lines.join("\n") + "\n"
 }
 
 fn perform(folder: &Path, work: &[Work]) {

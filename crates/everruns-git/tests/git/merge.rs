@@ -249,3 +249,28 @@ async fn a_merge_in_nobodys_name_is_refused() {
         "Named <named@example.org> Named <named@example.org>"
     );
 }
+
+/// Proves H52 for merges: whoever comes second merges into what the first one left.
+#[tokio::test(flavor = "multi_thread")]
+async fn h52_parallel_merges_into_a_checked_out_branch_all_arrive() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let mut merges = Vec::new();
+    for number in 0..6 {
+        let head = scene.head(&format!("head {number}")).await;
+        write(&scene.folder(&head).join(format!("{number}.txt")), "work\n");
+        merges.push(tokio::spawn(async move { head.merge_into("main").await }));
+    }
+    for merge in merges {
+        let outcome = merge.await.unwrap().unwrap();
+        assert!(
+            matches!(outcome, MergeOutcome::Merged { .. }),
+            "{outcome:?}"
+        );
+    }
+    assert!(porcelain(project).is_empty());
+    for number in 0..6 {
+        assert!(project.join(format!("{number}.txt")).exists());
+    }
+    git(project, &["fsck", "--strict"]);
+}

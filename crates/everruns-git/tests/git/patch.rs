@@ -49,7 +49,9 @@ fn put(folder: &Path, name: &[u8], content: &[u8]) {
 async fn h45_patches_are_applied_byte_for_byte() {
     let scene = Scene::new();
     let project = scene.repository.path.clone();
-    let numbers = (1..=60).map(|n| format!("line {n}\n")).collect::<String>();
+    let numbers = (1..=60)
+        .map(|n| "line ".to_owned() + &n.to_string() + "\n")
+        .collect::<String>();
     put(&project, b"crlf.txt", b"one\r\ntwo\r\nthree\r\n");
     put(&project, b"latin.txt", b"caf\xe9\nplain\n");
     put(&project, b"no-end", b"a\nb");
@@ -78,7 +80,7 @@ async fn h45_patches_are_applied_byte_for_byte() {
     put(&folder, b"binary", b"a\0b\0changed");
     std::fs::remove_file(folder.join("binary-gone")).unwrap();
     let noise: Vec<u8> = (0..70_000_u32)
-        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()[2])
         .collect();
     put(&folder, b"binary-new", &noise);
     put(&folder, b"with \"quote\"\n\xff", b"y\n");
