@@ -7,6 +7,7 @@ use super::Message;
 /// Messages that are shared together. Larger ones make clones cheaper, and additions to a shared list dearer.
 const CHUNK: usize = 128;
 
+/// A vector, since a chunk grows in place while nobody shares it.
 type Chunk = Vec<Arc<Message>>;
 
 /// A conversation, oldest message first. Cheap to clone however long it is: clones share the messages, and adding to
@@ -14,10 +15,6 @@ type Chunk = Vec<Arc<Message>>;
 #[derive(Clone, Default)]
 pub struct Messages {
     /// All chunks but the last are full; none is empty.
-    #[expect(
-        clippy::rc_buffer,
-        reason = "a chunk grows in place while nobody shares it"
-    )]
     chunks: Vec<Arc<Chunk>>,
 }
 
