@@ -14,6 +14,7 @@ pub(super) struct Contents<'repo> {
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
     hash: gix::hash::Kind,
+    executable_bit: bool,
 }
 
 impl<'repo> Contents<'repo> {
@@ -27,11 +28,30 @@ impl<'repo> Contents<'repo> {
             pipeline,
             index,
             hash: worktree.object_hash(),
+            executable_bit: worktree
+                .config_snapshot()
+                .boolean("core.fileMode")
+                .unwrap_or(true),
         })
     }
 
+    /// Whether `wanted` is at `path`; whether a file can be executed only counts where files tell.
+    pub(super) fn is(
+        &mut self,
+        path: &BStr,
+        wanted: Option<(EntryKind, ObjectId)>,
+    ) -> Result<bool> {
+        let executable_bit = self.executable_bit;
+        let kind = |kind| match kind {
+            EntryKind::BlobExecutable if !executable_bit => EntryKind::Blob,
+            kind => kind,
+        };
+        let plain = |entry: Option<(EntryKind, ObjectId)>| entry.map(|(of, id)| (kind(of), id));
+        Ok(plain(self.at(path)?) == plain(wanted))
+    }
+
     /// What is at `path`; `None` for nothing, and for a folder.
-    pub(super) fn at(&mut self, path: &BStr) -> Result<Option<(EntryKind, ObjectId)>> {
+    fn at(&mut self, path: &BStr) -> Result<Option<(EntryKind, ObjectId)>> {
         let hash = self.hash;
         let id_of = |bytes: &[u8]| {
             gix::objs::compute_hash(hash, gix::objs::Kind::Blob, bytes).git("look at a file")

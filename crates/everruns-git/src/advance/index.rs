@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::index::Entry;
 use gix::index::entry::{Flags, Mode, Stage, Stat};
 
@@ -23,11 +23,12 @@ impl Advance {
         let read = worktree.index_or_empty().git("read the index")?;
         let mut index = (**read).clone();
         let in_conflict = |path: &BString| self.stages.iter().any(|stage| stage.path == *path);
-        let replaced: BTreeSet<&BString> = changes
+        let replaced: BTreeSet<&BStr> = changes
             .keys()
             .chain(self.stages.iter().map(|stage| &stage.path))
+            .map(|path| path.as_bstr())
             .collect();
-        index.remove_entries(|_, path, _| replaced.contains(&path.to_owned()));
+        index.remove_entries(|_, path, _| replaced.contains(path));
         for (path, becomes) in &changes {
             let Some((mode, id)) = becomes.filter(|_| !in_conflict(path)) else {
                 continue;

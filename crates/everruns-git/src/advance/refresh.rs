@@ -8,7 +8,7 @@ use gix::index::entry::{Mode, Stage, Stat};
 use super::content::Contents;
 use crate::error::{GitStep as _, Result};
 use crate::files::Files;
-use crate::index::{self, mode_of};
+use crate::index;
 
 /// How old a change to a file has to be, in milliseconds, to be told from the next one by its time.
 const SETTLED_AFTER: u64 = 100;
@@ -46,8 +46,8 @@ pub(crate) fn refresh(
             continue;
         };
         if settled(&stat)
-            && let Some((kind, id)) = contents.at(path)?
-            && (mode_of(kind), id) == (entry.mode, entry.id)
+            && let Some(mode) = entry.mode.to_tree_entry_mode()
+            && contents.is(path, Some((mode.kind(), entry.id)))?
         {
             entry.stat = stat;
             changed = true;

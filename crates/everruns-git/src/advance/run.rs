@@ -1,7 +1,9 @@
 //! Moving a worktree and its branch.
 
 use everruns_core::failpoint::hit;
-use gix::bstr::ByteSlice as _;
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::objs::tree::EntryKind;
 use rustix::fs::FileType;
 
 use super::Advance;
@@ -126,9 +128,8 @@ pub(super) fn back(worktree: &gix::Repository, advance: &Advance) -> Result<()> 
     let backwards = plan(worktree, advance.files.to, advance.files.from)?;
     let done = plan(worktree, advance.files.from, advance.files.to)?;
     for step in backwards {
-        let target = done.iter().find(|done| done.path == step.path);
-        let target = target.and_then(|done| done.becomes);
-        if contents.at(step.path.as_bstr())? == target {
+        let target = becomes(&done, step.path.as_bstr());
+        if contents.is(step.path.as_bstr(), target)? {
             steps.push(step);
         }
     }
@@ -136,8 +137,14 @@ pub(super) fn back(worktree: &gix::Repository, advance: &Advance) -> Result<()> 
     write(worktree, advance, &steps, &mut seen)
 }
 
+/// What becomes of `path` by `steps`, which are sorted by path.
+fn becomes(steps: &[Step], path: &BStr) -> Option<(EntryKind, ObjectId)> {
+    let found = steps.binary_search_by(|step| step.path.as_bstr().cmp(path));
+    found.ok().and_then(|at| steps[at].becomes)
+}
+
 impl Advance {
-    /// The paths that somebody has given another content than the one before and the one after.
+    /// Whether somebody has given a path another content than the one before and the one after.
     pub(super) fn changed_by_others(&self, worktree: &gix::Repository) -> Result<bool> {
         if self.files.from == self.files.to {
             return Ok(false);
@@ -145,12 +152,12 @@ impl Advance {
         let mut contents = Contents::new(worktree, Files::open(&self.folder)?)?;
         let before = plan(worktree, self.files.to, self.files.from)?;
         for step in plan(worktree, self.files.from, self.files.to)? {
-            let found = contents.at(step.path.as_bstr())?;
-            let was = before.iter().find(|before| before.path == step.path);
+            let path = step.path.as_bstr();
+            let was = becomes(&before, path);
             // Removals come before the files that take their place, so nothing is fine as well.
-            let known = found.is_none()
-                || found == step.becomes
-                || found == was.and_then(|was| was.becomes);
+            let known = contents.is(path, None)?
+                || contents.is(path, step.becomes)?
+                || contents.is(path, was)?;
             if !known {
                 return Ok(true);
             }
