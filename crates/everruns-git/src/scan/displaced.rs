@@ -9,26 +9,22 @@ use std::path::Path;
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
-use gix::worktree::IndexPersistedOrInMemory;
 
 use crate::error::{GitStep as _, Result};
 
-/// The index for the comparison, and what it no longer tells.
-pub(super) struct Displaced {
-    /// The index, without the displaced entries' claim to be looked at.
-    pub(super) index: IndexPersistedOrInMemory,
-    /// The displaced entries, as the comparison would have told them.
-    pub(super) items: Vec<Item>,
-}
-
-/// Looks for displaced entries of `index` in the working tree at `folder`.
-pub(super) fn find(index: gix::worktree::Index, folder: &Path) -> Result<Displaced> {
+/// Looks for displaced entries of `index` in the working tree at `folder`, and takes back their claim to be looked at.
+///
+/// Returns them as the comparison would have told them. Entries that are known to be unchanged are passed over.
+pub(super) fn find(index: &mut gix::index::State, folder: &Path) -> Result<Vec<Item>> {
     let mut items = Vec::new();
     for (entry_index, entry) in index.entries().iter().enumerate() {
-        if entry.mode != Mode::FILE_EXECUTABLE || entry.stage() != Stage::Unconflicted {
+        if entry.mode != Mode::FILE_EXECUTABLE
+            || entry.stage() != Stage::Unconflicted
+            || entry.flags.contains(Flags::UPTODATE)
+        {
             continue;
         }
-        let rela_path = entry.path(&index);
+        let rela_path = entry.path(index);
         let path = folder.join(gix::path::from_bstr(rela_path).git("convert a path")?);
         let Ok(found) = fs::symlink_metadata(&path) else {
             continue;
@@ -48,20 +44,10 @@ pub(super) fn find(index: gix::worktree::Index, folder: &Path) -> Result<Displac
             status: EntryStatus::Change(Change::Type { worktree_mode }),
         });
     }
-    if items.is_empty() {
-        return Ok(Displaced {
-            index: index.into(),
-            items,
-        });
-    }
-    let mut own = (**index).clone();
     for item in &items {
         if let Item::Modification { entry_index, .. } = item {
-            own.entries_mut()[*entry_index].flags |= Flags::SKIP_WORKTREE;
+            index.entries_mut()[*entry_index].flags |= Flags::SKIP_WORKTREE;
         }
     }
-    Ok(Displaced {
-        index: IndexPersistedOrInMemory::InMemory(own),
-        items,
-    })
+    Ok(items)
 }

@@ -16,8 +16,9 @@ use gix::status::index_worktree;
 use gix::status::tree_index::TrackRenames;
 use gix::status::{Item, Submodule, UntrackedFiles};
 use gix::submodule::config::Ignore;
+use gix::worktree::IndexPersistedOrInMemory;
 
-use super::displaced;
+use super::{displaced, unchanged};
 use crate::error::{GitError, GitStep as _, Result};
 
 /// Everything that differs, in the order of paths.
@@ -48,11 +49,14 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     // the like, and what a checkpoint can't hold has to be told.
     let index = worktree.index_or_empty().git("read the index")?;
     let untracked = untracked(worktree, &index)?;
-    let displaced = displaced::find(Arc::clone(&index), folder_of(worktree)?)?;
+    let folder = folder_of(worktree)?;
+    let mut marked = (**index).clone();
+    unchanged::mark(worktree, &mut marked, folder)?;
+    let displaced = displaced::find(&mut marked, folder)?;
     let comparison = worktree
         .status(Discard)
         .git("prepare the comparison of files")?
-        .index(displaced.index)
+        .index(IndexPersistedOrInMemory::InMemory(marked))
         .untracked_files(UntrackedFiles::None)
         .index_worktree_rewrites(None)
         .index_worktree_submodules(Submodule::Given {
@@ -62,7 +66,7 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
         .tree_index_track_renames(renames);
     let mut scan = Scan {
         staged: Vec::new(),
-        unstaged: displaced.items,
+        unstaged: displaced,
     };
     let step = "compare the files with the index";
     if is_head_tree(worktree, &index)? {

@@ -2,5 +2,6 @@
 
 mod displaced;
 mod look;
+mod unchanged;
 
 pub(crate) use look::{Renames, Scan, path_of, scan};
