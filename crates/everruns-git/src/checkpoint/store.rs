@@ -22,14 +22,14 @@ pub(crate) fn take(
     label: Option<&str>,
     at: i64,
 ) -> Result<Checkpoint> {
-    take_captured(worktree, head, capture(worktree)?, label, at)
+    take_captured(worktree, head, &capture(worktree)?, label, at)
 }
 
 /// As [`take`], of a state that was just captured.
 pub(crate) fn take_captured(
     worktree: &gix::Repository,
     head: &str,
-    captured: Captured,
+    captured: &Captured,
     label: Option<&str>,
     at: i64,
 ) -> Result<Checkpoint> {
@@ -37,7 +37,7 @@ pub(crate) fn take_captured(
     let kept = numbers(worktree, head)?;
     if let Some(&(number, id)) = kept.last() {
         let latest = Checkpoint::read(worktree, head, number, id)?;
-        if latest.state == captured && (label.is_none() || latest.label.as_deref() == label) {
+        if latest.state == *captured && (label.is_none() || latest.label.as_deref() == label) {
             return Ok(latest);
         }
     }
@@ -47,9 +47,9 @@ pub(crate) fn take_captured(
         let message = commit::Message {
             head: head.to_owned(),
             label: label.map(str::to_owned),
-            changed: Some(count_changed(worktree, &captured)?),
+            changed: Some(count_changed(worktree, captured)?),
         };
-        commit::write(worktree, &captured, &message, at)?
+        commit::write(worktree, captured, &message, at)?
     };
     hit("git.checkpoint.after-commit")?;
     flush_objects(worktree)?;

@@ -31,10 +31,15 @@ impl<'a> Examination<'a> {
     }
 
     /// Notes something that only people can decide about.
-    pub(super) fn tell(&mut self, kind: &str, subject: impl ToString, detail: impl Into<String>) {
+    pub(super) fn tell(
+        &mut self,
+        kind: &str,
+        subject: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
         self.findings.push(Finding {
             kind: kind.to_owned(),
-            subject: subject.to_string(),
+            subject: subject.into(),
             detail: detail.into(),
             repairable: false,
             repaired: false,
@@ -47,13 +52,13 @@ impl<'a> Examination<'a> {
     pub(super) fn offer(
         &mut self,
         kind: &str,
-        subject: impl ToString,
+        subject: impl Into<String>,
         detail: impl Into<String>,
         repair: impl FnOnce() -> Result<()>,
     ) {
         let mut finding = Finding {
             kind: kind.to_owned(),
-            subject: subject.to_string(),
+            subject: subject.into(),
             detail: detail.into(),
             repairable: true,
             repaired: false,

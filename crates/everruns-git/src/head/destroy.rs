@@ -70,7 +70,7 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
     }
     let label = Some("before the head was destroyed");
     let now = handle.context.now();
-    checkpoint::take_captured(&worktree, &handle.record.id, captured, label, now).map(Some)
+    checkpoint::take_captured(&worktree, &handle.record.id, &captured, label, now).map(Some)
 }
 
 /// Whether the head's own branch leads to the commit that is checked out.
