@@ -46,13 +46,16 @@ pub use everruns_core::workspace::{
 pub use everruns_core::{
     BoxError, clock, compute, entropy, failpoint, file_system, model, path, session,
 };
+pub use everruns_engine::engine::DeleteError;
 pub use everruns_engine::session::{
-    HistoryMessage, HistoryPage, HistoryQuery, SessionEvents, SessionInspection, SessionUpdate,
-    SessionUpdates,
+    HistoryMessage, HistoryPage, HistoryQuery, Rewound, SessionEvents, SessionInspection,
+    SessionUpdate, SessionUpdates,
 };
+pub use everruns_engine::transfer;
 pub use everruns_engine::{
-    Agent, AgentBuilder, BuildError, InMemorySessionStore, PendingTurn, ResumeError, Session,
-    SessionEnvironmentError, SessionError, Tool, ToolContext, ToolError, ToolOutput, Turn,
+    Agent, AgentBuilder, BuildError, CheckpointPolicy, InMemorySessionStore, PendingTurn,
+    ResumeError, Session, SessionEnvironmentError, SessionError, Tool, ToolContext, ToolError,
+    ToolOutput, Turn,
 };
 pub use everruns_fs::{
     DirectoryWorkspaceBackend, MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use everruns_core::environment::{Environment, EnvironmentError};
 use everruns_core::ids::SessionId;
 use everruns_core::session::{SessionPage, SessionQuery, SessionStore, StoreError};
-use everruns_core::workspace::WorkspaceHead;
+use everruns_core::workspace::{Workspace, WorkspaceHead, WorkspaceHeadDescriptor};
 
-use super::{DeleteError, EngineBuilder, EngineParts, ResumeError, delete};
+use super::{DeleteError, EngineBuilder, EngineParts, ResumeError, delete, reconcile};
 use crate::agent::Agent;
-use crate::session::{self, Session, SessionCore};
+use crate::session::{self, Session, SessionCore, SessionError};
 use crate::transfer::{self, ImportError, SessionExport};
 
 /// Makes and resumes sessions over one store. A cheap handle that can be cloned.
@@ -109,6 +109,18 @@ impl Engine {
         lines: impl IntoIterator<Item = String> + Send,
     ) -> Result<SessionId, ImportError> {
         transfer::import(&self.parts.services, lines).await
+    }
+
+    /// The heads of a workspace that can be used and that no session recorded here is bound to: those that never had
+    /// one, and those whose session is missing because the store was restored from an older backup. Changes nothing.
+    ///
+    /// # Errors
+    /// The backend's and the store's.
+    pub async fn unrecorded_heads(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<Vec<WorkspaceHeadDescriptor>, SessionError> {
+        reconcile::unrecorded_heads(&self.parts, workspace).await
     }
 
     /// Removes a session with all its events, for good. Its head stays, with everything in it, and can be bound to

@@ -6,6 +6,7 @@ mod delete;
 mod error;
 mod handle;
 mod parts;
+mod reconcile;
 
 pub use builder::EngineBuilder;
 pub use delete::DeleteError;

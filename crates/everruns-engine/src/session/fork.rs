@@ -116,6 +116,8 @@ async fn named(head: &WorkspaceHead, name: &str) -> Result<Option<WorkspaceHead>
 }
 
 /// From the head that was made to the end. Every step can be repeated.
+///
+/// The claim comes first: from then on nobody else can take the head, which until then is anybody's.
 async fn finish(
     journal: &Journal,
     active: &Active,
@@ -124,13 +126,40 @@ async fn finish(
     made: &WorkspaceHead,
 ) -> Result<(), SessionError> {
     failpoint::hit("engine.fork.after-head")?;
+    match made.claim(&wish.session).await {
+        Ok(()) => {}
+        Err(error @ WorkspaceError::HeadClaimed { .. }) => {
+            return Err(give_up(journal, state, wish, error).await);
+        }
+        Err(error) => return Err(SessionError::from_workspace(error)),
+    }
+    failpoint::hit("engine.fork.after-claim")?;
     if let Some(checkpoint) = &wish.checkpoint
         && let Err(error) = made.restore(checkpoint).await
     {
         return Err(undo(journal, state, wish, made, error).await);
     }
     failpoint::hit("engine.fork.after-files")?;
-    let request = ForkRequest {
+    match journal
+        .store()
+        .fork(request(journal, active, wish, made))
+        .await
+    {
+        Ok(_) | Err(StoreError::AlreadyExists { .. }) => {}
+        Err(error @ StoreError::HeadBound { .. }) => {
+            release(made, wish).await;
+            end(journal, state, wish, false).await?;
+            return Err(SessionError::from_store(error));
+        }
+        // Not known to have failed: the intent stays, and the next who holds the session finishes it.
+        Err(error) => return Err(SessionError::from_store(error)),
+    }
+    failpoint::hit("engine.fork.after-session")?;
+    end(journal, state, wish, true).await
+}
+
+fn request(journal: &Journal, active: &Active, wish: &Wish, made: &WorkspaceHead) -> ForkRequest {
+    ForkRequest {
         source: journal.session.clone(),
         through: wish.through,
         session: NewSession {
@@ -143,18 +172,7 @@ async fn finish(
         events: vec![EventPayload::Forked {
             from: journal.session.clone(),
         }],
-    };
-    match journal.store().fork(request).await {
-        Ok(_) | Err(StoreError::AlreadyExists { .. }) => {}
-        // Not known to have failed: the intent stays, and the next who holds the session finishes it.
-        Err(error) => return Err(SessionError::from_store(error)),
     }
-    failpoint::hit("engine.fork.after-session")?;
-    made.claim(&wish.session)
-        .await
-        .map_err(SessionError::from_workspace)?;
-    failpoint::hit("engine.fork.after-claim")?;
-    end(journal, state, wish, true).await
 }
 
 async fn end(
@@ -168,7 +186,7 @@ async fn end(
     journal.append(state, vec![ended]).await
 }
 
-/// The head could not be made, so that there is nothing to remove.
+/// There is no head of the fork, so that there is nothing to remove.
 async fn give_up(
     journal: &Journal,
     state: &mut JournalState,
@@ -183,7 +201,8 @@ async fn give_up(
     SessionError::from_workspace(error)
 }
 
-/// The head was made, and cannot get the files that it was to have. It holds nothing but copies.
+/// The head was made, and cannot get the files that it was to have. It holds nothing but copies. One that cannot be
+/// removed either stays, without a session: this session must be able to go on.
 async fn undo(
     journal: &Journal,
     state: &mut JournalState,
@@ -195,7 +214,14 @@ async fn undo(
         return SessionError::from_workspace(error);
     }
     if let Err(error) = made.destroy().await {
-        return SessionError::from_workspace(error);
+        tracing::warn!(head = %made.id(), %error, "the head of a fork that was not made is left");
+        release(made, wish).await;
     }
     give_up(journal, state, wish, error).await
+}
+
+async fn release(made: &WorkspaceHead, wish: &Wish) {
+    if let Err(error) = made.release(&wish.session).await {
+        tracing::warn!(head = %made.id(), %error, "the claim of a fork that was not made is left");
+    }
 }

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use everruns_core::clock::Clock;
@@ -43,7 +43,8 @@ pub(crate) struct Journal {
     pub(super) state: Mutex<JournalState>,
     pub(super) nudge: Arc<Notify>,
     last: watch::Sender<Sequence>,
-    updates: broadcast::Sender<SessionUpdate>,
+    /// There while somebody watches: its buffer is larger than all the rest of an idle session.
+    updates: std::sync::Mutex<Option<broadcast::Sender<SessionUpdate>>>,
 }
 
 /// What this process knows of the session.
@@ -105,7 +106,7 @@ impl Journal {
             state: Mutex::new(state),
             nudge: Arc::new(Notify::new()),
             last: watch::Sender::new(Sequence::START),
-            updates: broadcast::Sender::new(UPDATE_BUFFER),
+            updates: std::sync::Mutex::default(),
         }
     }
 
@@ -307,14 +308,23 @@ impl Journal {
 
     /// Tells those who watch; nobody needs to.
     pub(crate) fn tell(&self, update: SessionUpdate) {
-        if self.updates.receiver_count() > 0 {
-            // The only error is that the last watcher has gone meanwhile.
-            drop(self.updates.send(update));
+        let mut updates = self.updates();
+        let gone = updates
+            .as_ref()
+            .is_some_and(|watched| watched.send(update).is_err());
+        if gone {
+            *updates = None;
         }
     }
 
     pub(crate) fn watch_updates(&self) -> broadcast::Receiver<SessionUpdate> {
-        self.updates.subscribe()
+        self.updates()
+            .get_or_insert_with(|| broadcast::Sender::new(UPDATE_BUFFER))
+            .subscribe()
+    }
+
+    fn updates(&self) -> std::sync::MutexGuard<'_, Option<broadcast::Sender<SessionUpdate>>> {
+        self.updates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn watch_last(&self) -> watch::Receiver<Sequence> {

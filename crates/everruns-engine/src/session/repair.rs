@@ -43,19 +43,20 @@ pub(super) async fn finish_intent(
     active: &Active,
     state: &mut JournalState,
 ) -> Result<(), SessionError> {
-    match state.conversation.intent().cloned() {
-        None => Ok(()),
+    let finished = match state.conversation.intent().cloned() {
+        None => return Ok(()),
         Some(Intent::Rewind { to, checkpoint }) => {
             let done = rewind::finish(journal, active, state, to, checkpoint).await;
-            match done {
-                // That nothing went back is recorded, which is an end as well.
-                Err(SessionError::Workspace(error)) => {
-                    tracing::warn!(session = %journal.session, %error, "an interrupted rewind is given up");
-                    Ok(())
-                }
-                other => other.map(drop),
-            }
+            done.map(drop)
         }
         Some(Intent::Fork(wish)) => fork::recover(journal, active, state, wish).await,
+    };
+    match finished {
+        // It is on record that nothing came of it, which is an end as well.
+        Err(error) if state.conversation.intent().is_none() => {
+            tracing::warn!(session = %journal.session, %error, "what was interrupted is given up");
+            Ok(())
+        }
+        finished => finished,
     }
 }

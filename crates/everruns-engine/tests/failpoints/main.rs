@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use everruns_core::failpoint;
 use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore};
-use everruns_core::workspace::WorkspaceBackend;
+use everruns_core::workspace::{WorkspaceBackend, WorkspaceHead};
 use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session, SessionError};
 use serde_json::json;
 use support::{Echo, Script, Step, agent_of, engine_over, head, memory};
@@ -89,6 +89,45 @@ async fn h65_h66_every_step_fails_once() {
     for name in FORK {
         fork_fails(name).await;
     }
+    a_head_that_another_session_took_is_left_to_it().await;
+}
+
+/// After a crash the head of a fork is anybody's, until the fork's session has claimed it.
+async fn a_head_that_another_session_took_is_left_to_it() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let session = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    failpoint::arm("engine.fork.after-head", || false);
+    session.fork("forked").await.unwrap_err();
+    failpoint::disarm_all();
+    let source = session.workspace_head().unwrap();
+    let heads = backend.heads(source.workspace_id()).await.unwrap();
+    let forked = heads.iter().find(|other| other.name.as_str() == "forked");
+    let binding = backend
+        .binding(source.workspace_id(), &forked.unwrap().id)
+        .await
+        .unwrap();
+    let made = WorkspaceHead::reopen(Arc::clone(&backend), &binding)
+        .await
+        .unwrap();
+    let other = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(made);
+    other.start().await.unwrap();
+    // The source goes on, and the other keeps its head.
+    assert!(session.send_and_wait("Go on.").await.unwrap().success);
+    let given_up = support::recorded(&session).await;
+    assert!(
+        given_up
+            .iter()
+            .any(|event| matches!(event, EventPayload::ForkEnded { made: false, .. }))
+    );
+    assert!(other.send_and_wait("Work.").await.unwrap().success);
+    let sessions = store.sessions(SessionQuery::default()).await.unwrap();
+    assert_eq!(sessions.sessions.len(), 2);
 }
 
 /// A session of one turn, left behind by its engine, and where it can be found again.

@@ -1,5 +1,7 @@
 //! The product as an application uses it: the facade, real repositories, real processes.
+#![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
 
 mod compat;
 mod crash;
 mod first_example;
+mod restored;
