@@ -165,7 +165,6 @@ fn open(folder: impl rustix::fd::AsFd, name: &OsStr) -> rustix::io::Result<Owned
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::unnecessary_cast,
     reason = "an index holds the low 32 bits, and the types differ from system to system"
 )]
 fn stat_of(found: &rustix::fs::Stat) -> Stat {

@@ -1,7 +1,7 @@
 //! Futures that are dropped before they are done.
 
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use everruns_core::workspace::{Workspace, WorkspaceHead};
@@ -9,11 +9,14 @@ use everruns_core::workspace::{Workspace, WorkspaceHead};
 use crate::fixture::{Scene, git, porcelain, read, write};
 
 /// Polls `future` so many times and drops it; whether it was done by then.
-async fn dropped_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
+async fn dropped_after<T>(polls: usize, future: impl Future<Output = T> + Send) -> bool {
     let mut future = pin!(future);
     for _ in 0..polls {
-        let mut context = Context::from_waker(Waker::noop());
-        if let Poll::Ready(_) = future.as_mut().poll(&mut context) {
+        let done = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready();
+        if done {
             return true;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -17,6 +17,7 @@ struct SmallDisk {
 impl SmallDisk {
     /// Mounts one of `kilobytes`; `None`, told loudly, where that isn't allowed.
     #[expect(clippy::disallowed_methods, reason = "only mount mounts")]
+    #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
     fn mount(kilobytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
