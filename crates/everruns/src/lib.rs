@@ -58,9 +58,11 @@ pub use everruns_engine::{
     ToolOutput, Turn,
 };
 pub use everruns_fs::{
-    DirectoryWorkspaceBackend, MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem,
-    PolicyDecision, PolicyError, PolicyFileSystem, RootAccess, RootError, SeedError, SeededFile,
-    SeededFileSystem, WorkspacePolicy, WorkspacePolicyBuilder, WorkspaceRootSet,
+    AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, AuditSink,
+    DirectoryWorkspaceBackend, FileLimits, FileUsage, LimitsFileSystem, MemoryFileSystem,
+    MemoryWorkspaceBackend, MountedFileSystem, PolicyDecision, PolicyError, PolicyFileSystem,
+    RootAccess, RootError, SeedError, SeededFile, SeededFileSystem, WorkspacePolicy,
+    WorkspacePolicyBuilder, WorkspaceRootSet,
 };
 #[cfg(feature = "git")]
 pub use everruns_git::{LocalGitWorkspace, LocalGitWorkspaceBuilder};

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::table::Table;
 
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     scratch: &Path,
     place: &Path,

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
     clippy::disallowed_methods,
     reason = "the one place that runs the alternative measured"
 )]
-pub fn run(folder: &Path, index: Option<&Path>, arguments: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn run(folder: &Path, index: Option<&Path>, arguments: &[&str]) -> anyhow::Result<()> {
     let mut command = Command::new("git");
     command
         .current_dir(folder)
@@ -37,7 +37,7 @@ pub fn run(folder: &Path, index: Option<&Path>, arguments: &[&str]) -> anyhow::R
 }
 
 /// Makes a repository of `files` files of about 2.5 KB in folders of 100, with one commit.
-pub fn repository(folder: &Path, files: usize) -> anyhow::Result<()> {
+pub(crate) fn repository(folder: &Path, files: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     for number in 0..files {
         let path = folder.join(path(number));
@@ -53,7 +53,7 @@ pub fn repository(folder: &Path, files: usize) -> anyhow::Result<()> {
 }
 
 /// Changes 100 files spread over the repository, differently for each `round`.
-pub fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
+pub(crate) fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
     let step = (files / 100).max(1);
     for number in (0..files).step_by(step).take(100) {
         std::fs::write(folder.join(path(number)), content(number, round + 1))?;
@@ -62,12 +62,13 @@ pub fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
 }
 
 /// The path of a file of [`repository`].
-pub fn path(number: usize) -> String {
+pub(crate) fn path(number: usize) -> String {
     format!("d{:04}/file{number:06}.txt", number / 100)
 }
 
 fn content(number: usize, round: usize) -> String {
-    (0..60)
-        .map(|line| format!("line {line} of file {number} in round {round}: some text\n"))
-        .collect()
+    let lines = (0..60)
+        .map(|line| format!("line {line} of file {number} in round {round}: some text"))
+        .collect::<Vec<_>>();
+    lines.join("\n")
 }

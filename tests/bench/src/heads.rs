@@ -20,7 +20,7 @@ const MOST_FILES_AT_ONCE: usize = 10_000;
 
 /// Measures create, status, checkpoint, fork and destroy. Everything is made before anything is removed: a file system
 /// that has just removed many files makes new ones slowly.
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     scratch: &Path,
     place: &Path,

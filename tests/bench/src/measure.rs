@@ -4,10 +4,10 @@ use std::time::Duration;
 
 /// What one operation took, each time.
 #[derive(Clone, Debug, Default)]
-pub struct Samples(Vec<Duration>);
+pub(crate) struct Samples(Vec<Duration>);
 
 impl Samples {
-    pub fn push(&mut self, time: Duration) {
+    pub(crate) fn push(&mut self, time: Duration) {
         self.0.push(time);
     }
 
@@ -18,13 +18,13 @@ impl Samples {
     }
 
     /// The middle value.
-    pub fn median(&self) -> Duration {
+    pub(crate) fn median(&self) -> Duration {
         let sorted = self.sorted();
         sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
 
     /// Half the distance between the quartiles.
-    pub fn spread(&self) -> Duration {
+    pub(crate) fn spread(&self) -> Duration {
         let sorted = self.sorted();
         let at = |part: usize| {
             sorted

@@ -7,13 +7,19 @@ use crate::measure::Samples;
 
 /// All rows so far.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     rows: Vec<[String; 5]>,
 }
 
 impl Table {
     /// Adds an operation beside its alternative.
-    pub fn pair(&mut self, operation: String, ours: &Samples, alternative: &str, theirs: &Samples) {
+    pub(crate) fn pair(
+        &mut self,
+        operation: String,
+        ours: &Samples,
+        alternative: &str,
+        theirs: &Samples,
+    ) {
         let ratio = ours.median().as_secs_f64() / theirs.median().as_secs_f64();
         self.rows.push([
             operation,
@@ -25,20 +31,20 @@ impl Table {
     }
 
     /// Adds an operation without an alternative.
-    pub fn single(&mut self, operation: String, ours: &Samples) {
+    pub(crate) fn single(&mut self, operation: String, ours: &Samples) {
         let dash = || "-".to_owned();
         self.rows
             .push([operation, time(ours), dash(), dash(), dash()]);
     }
 
     /// Adds a figure that is no time.
-    pub fn note(&mut self, what: String, figure: String) {
+    pub(crate) fn note(&mut self, what: String, figure: String) {
         let dash = || "-".to_owned();
         self.rows.push([what, figure, dash(), dash(), dash()]);
     }
 
     /// Prints everything as a Markdown table.
-    pub fn print(&self) -> anyhow::Result<()> {
+    pub(crate) fn print(&self) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         writeln!(
             out,

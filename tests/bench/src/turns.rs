@@ -21,7 +21,7 @@ const MEMORY_LIMIT: u64 = 512 * 1024;
 /// What one that does nothing may take, in KiB.
 const IDLE_LIMIT: u64 = 16;
 
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     scratch: &Path,
     place: &Path,
@@ -154,7 +154,7 @@ async fn many(table: &mut Table) -> anyhow::Result<()> {
 async fn appends(table: &mut Table, scratch: &Path, place: &str) -> anyhow::Result<()> {
     let engine = Engine::local(scratch.join("together")).await?;
     let mut rates = Vec::new();
-    for sessions in [1_usize, 16] {
+    for sessions in [1_u8, 16] {
         let mut started = Vec::new();
         for _ in 0..sessions {
             started.push(engine.create(agent()?).start().await?);
@@ -162,10 +162,10 @@ async fn appends(table: &mut Table, scratch: &Path, place: &str) -> anyhow::Resu
         let begun = Instant::now();
         stream::iter(&started)
             .map(|session| turns(session, BATCH))
-            .buffer_unordered(sessions)
+            .buffer_unordered(usize::from(sessions))
             .try_collect::<Vec<_>>()
             .await?;
-        let turns = f64::from(BATCH) * sessions as f64;
+        let turns = f64::from(BATCH) * f64::from(sessions);
         rates.push(turns / begun.elapsed().as_secs_f64());
         table.note(
             format!("turns a second of {sessions} sessions at once, records in SQLite in {place}"),

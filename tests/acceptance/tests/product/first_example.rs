@@ -62,7 +62,8 @@ async fn c05_the_first_example_runs_and_changes_its_head_alone() {
 
     before.assert_unchanged(&project.snapshot());
     let head = only_worktree(&project);
-    let lib = std::fs::read_to_string(Path::new(&head).join("src/lib.rs")).unwrap();
+    let lib = std::fs::read(Path::new(&head).join("src/lib.rs")).unwrap();
+    let lib = String::from_utf8(lib).unwrap();
     assert!(lib.contains("43"), "{lib}");
     assert_eq!(
         std::fs::read(Path::new(&head).join("notes/fix.md")).unwrap(),

@@ -17,7 +17,7 @@ const FILES: usize = 100_000;
 /// How often one sample does an operation.
 const BATCH: u32 = 1_000;
 
-pub async fn measure(table: &mut Table, rounds: usize) -> anyhow::Result<()> {
+pub(crate) async fn measure(table: &mut Table, rounds: usize) -> anyhow::Result<()> {
     let files = MemoryFileSystem::new();
     let content = |number: usize| Bytes::from(vec![u8::try_from(number % 251).unwrap_or(0); 2_000]);
     let mut paths = Vec::with_capacity(FILES);

@@ -15,7 +15,7 @@ const TASKS: usize = 16;
 /// How many threads of the standard library read at once.
 const THREADS: usize = 2;
 
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     stack: &Stack,
     place: &str,

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
     clippy::disallowed_methods,
     reason = "the one place that runs the alternative measured"
 )]
-pub fn lines(folder: &Path, pattern: &str) -> anyhow::Result<usize> {
+pub(crate) fn lines(folder: &Path, pattern: &str) -> anyhow::Result<usize> {
     let output = Command::new("rg")
         .args(["--no-config", "--threads=2", "--line-number", "-e", pattern])
         .current_dir(folder)

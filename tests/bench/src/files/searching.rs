@@ -17,7 +17,7 @@ const PATTERNS: [(&str, &str); 3] = [
     ("no word, 110,000 lines", "[a-z]+ 3\\d? of"),
 ];
 
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     stack: &Stack,
     place: &str,

@@ -14,21 +14,21 @@ use everruns::{
 use crate::git;
 
 /// How many files the head has, in folders of [`IN_FOLDER`].
-pub const FILES: usize = 10_000;
+pub(crate) const FILES: usize = 10_000;
 
 /// How many files a folder has.
-pub const IN_FOLDER: usize = 100;
+pub(crate) const IN_FOLDER: usize = 100;
 
 /// The files, and where they are on the host.
-pub struct Stack {
-    pub files: Arc<dyn SessionFileSystem>,
-    pub folder: PathBuf,
+pub(crate) struct Stack {
+    pub(crate) files: Arc<dyn SessionFileSystem>,
+    pub(crate) folder: PathBuf,
     /// Every file, as the stack and as the host know it.
-    pub paths: Vec<(WorkspacePath, PathBuf)>,
+    pub(crate) paths: Vec<(WorkspacePath, PathBuf)>,
 }
 
 impl Stack {
-    pub async fn new(scratch: &Path) -> anyhow::Result<Self> {
+    pub(crate) async fn new(scratch: &Path) -> anyhow::Result<Self> {
         let project = scratch.join("project-files");
         git::repository(&project, FILES)?;
         let backend = Arc::new(LocalGitWorkspace::new(scratch.join("state-files"))?);

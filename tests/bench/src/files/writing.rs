@@ -15,7 +15,7 @@ use crate::table::Table;
 /// How many files one sample writes.
 const BATCH: usize = 200;
 
-pub async fn measure(
+pub(crate) async fn measure(
     table: &mut Table,
     stack: &Stack,
     scratch: &Path,

@@ -159,14 +159,14 @@ fn identity(text: &str) -> Result<CommitIdentity, Failure> {
 }
 
 fn listed(conflicts: &[MergeConflict]) -> String {
-    conflicts
-        .iter()
-        .map(|conflict| {
-            format!(
-                "  {} ({})\n",
-                shown(&conflict.path),
-                shown(&conflict.detail)
-            )
-        })
-        .collect()
+    let mut text = String::new();
+    for conflict in conflicts {
+        let _ = writeln!(
+            text,
+            "  {} ({})",
+            shown(&conflict.path),
+            shown(&conflict.detail)
+        );
+    }
+    text
 }
