@@ -32,8 +32,20 @@ impl<'repo> Refs<'repo> {
     }
 
     /// Creates `name` at `target`; a conflict if it exists.
+    ///
+    /// The name carries the id of a head whose lock the caller holds. So nobody else is creating it, Git's own
+    /// packing locks only references that exist, and a lock file in the way was left by a process that was killed.
     pub(crate) fn create(&self, name: &str, target: ObjectId, why: &str) -> Result<()> {
-        self.update(name, target, PreviousValue::MustNotExist, why)
+        let create = || self.update(name, target, PreviousValue::MustNotExist, why);
+        let Err(failure) = create() else {
+            return Ok(());
+        };
+        let lock = self.repository.common_dir().join(format!("{name}.lock"));
+        if self.target(name)?.is_none() && std::fs::remove_file(&lock).is_ok() {
+            create()
+        } else {
+            Err(failure)
+        }
     }
 
     /// Moves `name` from `expected` to `target`; a conflict if it is elsewhere.

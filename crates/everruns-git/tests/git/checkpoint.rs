@@ -255,3 +255,31 @@ async fn pruning_keeps_the_latest_and_what_is_needed() {
     );
     assert_eq!(head.destroy().await.unwrap(), destroyed);
 }
+
+/// A process that is killed while it creates a reference leaves the reference's lock file behind.
+#[tokio::test]
+async fn h62_a_dead_lock_of_a_checkpoint_does_not_block_the_next() {
+    let scene = Scene::new();
+    let head = scene.head("locked").await;
+    write(&scene.folder(&head).join("draft.txt"), "draft\n");
+    let common = scene.folder(&head);
+    let common = String::from_utf8(crate::fixture::git_raw(
+        &common,
+        &["rev-parse", "--git-common-dir"],
+    ))
+    .unwrap();
+    let lock = Path::new(common.trim()).join(format!(
+        "refs/everruns/heads/{}/checkpoints/1.lock",
+        head.id()
+    ));
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    write(&lock, "");
+    let kept = head.checkpoint().await.unwrap();
+    assert_eq!(kept.number, 1);
+    assert!(!lock.exists(), "the dead lock is gone");
+    let reference = kept.location.unwrap();
+    git(
+        &scene.folder(&head),
+        &["rev-parse", "--verify", "--quiet", &reference],
+    );
+}
