@@ -78,8 +78,9 @@ impl SqliteSessionStore {
 
     /// Makes a database at `target`, which must not exist, of a backup.
     ///
-    /// Whoever still executes a session of the database before is fenced off. Heads have gone on since the backup:
-    /// resuming a session tells the model to look at the files, and nothing of theirs is changed or removed.
+    /// Whoever still executes a session of the database before is fenced off. Heads have gone on since the backup, and
+    /// nothing of theirs is changed or removed: a session that is resumed finds its files newer than its conversation,
+    /// and its model is not told so.
     ///
     /// # Errors
     /// `FileExists`, those of [`open`](Self::open) about the backup, and the store's own.
