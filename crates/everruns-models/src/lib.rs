@@ -5,7 +5,7 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "openai", feature = "anthropic"))]
 mod http;
 #[cfg(feature = "openai")]
 mod openai;
