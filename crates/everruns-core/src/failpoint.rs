@@ -1,7 +1,7 @@
 //! Named steps at which a test may stop, fail or kill the process.
 //!
 //! Every multi-step operation calls [`hit`] between two steps. Without the `failpoints` feature the call
-//! is empty and compiles to nothing; with it, a test [`arm`](armed::arm)s a step with an action.
+//! is empty and compiles to nothing; with it, a test arms a step with an action.
 
 #[cfg(feature = "failpoints")]
 pub use armed::{arm, disarm_all, reached};

@@ -7,6 +7,9 @@ use gix::sec::Trust;
 use super::UserSettings;
 use crate::error::{GitStep as _, Result};
 
+/// How much of unpacked delta bases is kept for one repository, as much as Git keeps.
+const PACK_CACHE_BYTES: usize = 96 * 1024 * 1024;
+
 /// Settings that hold in every repository, whatever it says itself.
 const OVERRIDES: [&str; 8] = [
     "core.fsmonitor=false",
@@ -47,6 +50,12 @@ impl Opener {
         let opened =
             gix::ThreadSafeRepository::open_opts(git_dir, options).git("open the repository")?;
         let mut repository = opened.to_thread_local();
+        // What the library turns on by itself comes with a licence that this project does not take.
+        repository.objects.set_pack_cache(|| {
+            Box::new(gix::odb::pack::cache::lru::MemoryCappedHashmap::new(
+                PACK_CACHE_BYTES,
+            ))
+        });
         let mut values = self
             .user
             .missing_in(repository.config_snapshot().plumbing());
