@@ -2,41 +2,38 @@
 
 use bytes::Bytes;
 
-use crate::sources;
+/// The bytes after all edits of old texts to new ones that are there so often; `None` when they are refused.
+pub type Edited = fn(&Bytes, &[(&str, &str, usize)]) -> Option<Bytes>;
 
-/// Takes `data` as a file, and texts to replace each with the next, parted by `0xff`. Checks that exactly what is asked
-/// for changes, and that all edits are made or none.
-pub fn check(data: &[u8]) {
+/// Takes `data` as a file, and texts to replace each with the next, parted by `0xff`. Checks that with `edited` exactly
+/// what is asked for changes, and that all edits are made or none.
+pub fn check(data: &[u8], edited: Edited) {
     let mut parts = data.split(|&byte| byte == 0xff);
     let content = Bytes::copy_from_slice(parts.next().unwrap_or_default());
     let texts: Vec<&str> = parts
         .filter_map(|part| std::str::from_utf8(part).ok())
         .take(8)
         .collect();
-    assert_eq!(sources::edited(&content, &[]), Some(content.clone()));
+    assert_eq!(edited(&content, &[]), Some(content.clone()));
     let mut edits = Vec::new();
     for pair in texts.chunks_exact(2) {
         let &[old, new] = pair else { continue };
         edits.push((old, new, 1));
         for count in 1..3 {
-            if let Some(edited) = sources::edited(&content, &[(old, new, count)])
+            if let Some(result) = edited(&content, &[(old, new, count)])
                 && !is_about_line_ends(old, new)
             {
                 let places = places(&content, old.as_bytes());
                 assert_eq!(places.len(), count, "{old:?} in {content:?}");
                 assert_eq!(
-                    edited,
+                    result,
                     replaced(&content, &places, old.len(), new.as_bytes())
                 );
             }
         }
     }
     edits.push(("", "x", 1));
-    assert_eq!(
-        sources::edited(&content, &edits),
-        None,
-        "an empty text was found"
-    );
+    assert_eq!(edited(&content, &edits), None, "an empty text was found");
 }
 
 /// What is asked for is then not what is in the file byte for byte: line ends follow the file, and a byte order mark is

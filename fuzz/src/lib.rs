@@ -6,6 +6,8 @@ pub mod policy;
 
 mod sources;
 
+pub use sources::edited;
+
 // What those sources name.
 mod tool_api {
     pub(crate) use everruns_engine::ToolError;

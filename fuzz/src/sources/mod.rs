@@ -19,19 +19,7 @@ mod nearest;
 )]
 mod text;
 
-use bytes::Bytes;
+#[path = "../edited.rs"]
+mod edited;
 
-/// The bytes after all edits of old texts to new ones that are there so often; `None` when they are refused.
-pub(crate) fn edited(bytes: &Bytes, edits: &[(&str, &str, usize)]) -> Option<Bytes> {
-    let mut text = text::Text::of(bytes);
-    let replacements: Vec<_> = edits
-        .iter()
-        .map(|&(old, new, count)| edit::Replacement {
-            old: old.to_owned(),
-            new: new.to_owned(),
-            count,
-        })
-        .collect();
-    edit::apply(&mut text, &replacements).ok()?;
-    Some(text.to_bytes())
-}
+pub use edited::edited;

@@ -12,6 +12,8 @@ mod edit_file;
 mod errors;
 mod find_files;
 mod grep;
+#[cfg(test)]
+mod kept_inputs;
 mod list_directory;
 mod move_file;
 mod nearest;
