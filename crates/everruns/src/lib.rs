@@ -48,8 +48,8 @@ pub use everruns_core::{
 };
 pub use everruns_engine::engine::DeleteError;
 pub use everruns_engine::session::{
-    HistoryMessage, HistoryPage, HistoryQuery, Rewound, SessionEvents, SessionInspection,
-    SessionUpdate, SessionUpdates,
+    HistoryMessage, HistoryPage, HistoryQuery, PlaceFiles, Rewound, SessionEvents,
+    SessionInspection, SessionPlace, SessionUpdate, SessionUpdates,
 };
 pub use everruns_engine::transfer;
 pub use everruns_engine::{

@@ -8,7 +8,7 @@ use everruns_core::workspace::{Workspace, WorkspaceHead, WorkspaceHeadDescriptor
 
 use super::{DeleteError, EngineBuilder, EngineParts, ResumeError, delete, reconcile};
 use crate::agent::Agent;
-use crate::session::{self, Session, SessionCore, SessionError};
+use crate::session::{self, Session, SessionCore, SessionError, SessionPlace};
 use crate::transfer::{self, ImportError, SessionExport};
 
 /// Makes and resumes sessions over one store. A cheap handle that can be cloned.
@@ -93,6 +93,18 @@ impl Engine {
         let parts = Arc::clone(&self.parts);
         let make = Box::new(make);
         session::detached(async move { session::resume(&parts, id, make).await }).await
+    }
+
+    /// The places of a recorded session between two turns, oldest first: where it can go back to, or be forked from.
+    /// Reads the whole record and changes nothing. A turn that was interrupted and not resumed has no end yet.
+    ///
+    /// # Errors
+    /// The store's: `NotFound`, for one.
+    pub async fn places(
+        &self,
+        session: impl Borrow<SessionId> + Send,
+    ) -> Result<Vec<SessionPlace>, StoreError> {
+        session::places(self.store().as_ref(), session.borrow()).await
     }
 
     /// A recorded session as lines of JSON; see [`transfer`](crate::transfer). What is recorded meanwhile is left out.

@@ -174,6 +174,13 @@ impl Conversation {
         Some(self.or_first(there))
     }
 
+    /// The places to which one may go back, oldest first, and where their files are.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Sequence, FileState)> {
+        self.marks
+            .iter()
+            .map(|mark| (mark.sequence, self.or_first(&mark.files)))
+    }
+
     /// What was begun between turns and has not ended.
     pub(crate) fn intent(&self) -> Option<&Intent> {
         self.intent.as_ref()

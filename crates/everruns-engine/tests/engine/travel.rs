@@ -6,6 +6,7 @@ use everruns_core::file_system::SessionFileSystemExt as _;
 use everruns_core::model::Message;
 use everruns_core::session::{EventPayload, Sequence, SessionStore};
 use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceError};
+use everruns_engine::session::PlaceFiles;
 use everruns_engine::{
     Agent, CheckpointPolicy, Engine, InMemorySessionStore, Session, SessionError,
 };
@@ -121,6 +122,30 @@ async fn going_back_takes_files_and_conversation_along() {
         files(&scene.session).await,
         ["one.txt", "three.txt", "two.txt"]
     );
+}
+
+#[tokio::test]
+async fn the_places_are_those_that_can_be_gone_back_to() {
+    let scene = Scene::new().await;
+    let engine = engine_over(&scene.store);
+    let id = scene.session.session_id();
+    let ends = [
+        Sequence(1),
+        scene.end_of(1).await,
+        scene.end_of(2).await,
+        scene.end_of(3).await,
+    ];
+    let places = engine.places(id).await.unwrap();
+    let events: Vec<Sequence> = places.iter().map(|place| place.event).collect();
+    assert_eq!(events, ends);
+    for place in &places {
+        assert!(matches!(place.files, PlaceFiles::Kept(_)), "{place:?}");
+    }
+    scene.session.rewind(ends[1]).await.unwrap();
+    let places = engine.places(id).await.unwrap();
+    let last = places.last().unwrap().event;
+    assert_eq!(places.len(), 3, "what was gone back from is none any more");
+    scene.session.rewind(last).await.unwrap();
 }
 
 #[tokio::test]

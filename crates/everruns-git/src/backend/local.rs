@@ -68,6 +68,25 @@ impl LocalGitWorkspace {
         .await
     }
 
+    /// The workspaces of which this state knows, whether or not their repositories are still there, in a stable order.
+    /// Records that cannot be read are left out; [`doctor`](WorkspaceBackend::doctor) tells of them.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Provider`.
+    pub async fn workspaces(
+        &self,
+    ) -> std::result::Result<Vec<WorkspaceDescriptor>, WorkspaceError> {
+        let id = self.id.clone();
+        self.run(Teller::of("list the workspaces"), move |context| {
+            let known = WorkspaceRecord::all(&context.layout)?;
+            known
+                .iter()
+                .map(|record| convert::workspace(record, &id))
+                .collect()
+        })
+        .await
+    }
+
     pub(super) fn over(context: Arc<Context>) -> Self {
         let id = WorkspaceBackendId::new(ID).expect("the constant is a valid id");
         Self { id, context }

@@ -1,11 +1,12 @@
 //! What is recorded of a workspace.
 
+use std::fs;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Layout, path_text, record};
-use crate::error::{GitError, Result};
+use crate::error::{GitError, IoStep as _, Result};
 
 /// A repository that heads were made from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,5 +42,22 @@ impl WorkspaceRecord {
             return Err(unknown());
         }
         record::load(&layout.workspace(id))?.ok_or_else(unknown)
+    }
+    /// The records that can be read, in the order of their ids.
+    pub(crate) fn all(layout: &Layout) -> Result<Vec<Self>> {
+        let folder = layout.workspaces();
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(failure) => return Err(failure).step("list", &folder),
+        };
+        let mut records = Vec::new();
+        for entry in entries {
+            let name = entry.step("list", &folder)?.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            records.extend(id.and_then(|id| Self::load(layout, id).ok()));
+        }
+        records.sort_by(|left, right| left.id.cmp(&right.id));
+        Ok(records)
     }
 }

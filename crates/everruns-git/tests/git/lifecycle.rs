@@ -6,6 +6,8 @@ use everruns_core::workspace::{
     Workspace, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadState,
 };
 
+use everruns_git::LocalGitWorkspace;
+
 use crate::fixture::{Scene, git, porcelain, read, try_git, write};
 
 /// Proves C02: every path into a repository is one workspace.
@@ -295,4 +297,18 @@ async fn an_index_lock_is_replaced_only_if_its_holder_is_proved_dead() {
 /// The record of the worktree at `folder` in its repository.
 fn folder_of_record(folder: &std::path::Path) -> std::path::PathBuf {
     git(folder, &["rev-parse", "--absolute-git-dir"]).into()
+}
+
+#[tokio::test]
+async fn the_workspaces_of_a_state_are_listed_even_when_a_repository_is_gone() {
+    let scene = Scene::new();
+    let backend = LocalGitWorkspace::new(&scene.state).unwrap();
+    assert!(backend.workspaces().await.unwrap().is_empty());
+    let workspace = scene.workspace().await;
+    let listed = backend.workspaces().await.unwrap();
+    assert_eq!(listed, [workspace.descriptor().clone()]);
+    std::fs::remove_dir_all(&scene.repository.path).unwrap();
+    let records = scene.state.join("workspaces");
+    write(&records.join("git-0.json"), "not a record");
+    assert_eq!(backend.workspaces().await.unwrap(), listed);
 }

@@ -68,21 +68,33 @@ impl Database {
     }
 
     pub(super) async fn check_integrity(&self) -> Result<(), StoreError> {
-        let verdict = self
-            .read("check the database", || async {
-                let verdict: String = sqlx::query_scalar("PRAGMA integrity_check(1)")
-                    .fetch_one(&self.reader)
-                    .await?;
-                Ok(verdict)
-            })
+        let wrong = self
+            .read("check the database", || self.first_fault())
             .await?;
-        if verdict == "ok" {
-            return Ok(());
-        }
-        Err(StoreError::CorruptDatabase {
-            location: self.location.clone(),
-            reason: verdict,
+        wrong.map_or(Ok(()), |reason| {
+            Err(StoreError::CorruptDatabase {
+                location: self.location.clone(),
+                reason,
+            })
         })
+    }
+
+    /// The first thing that is wrong with the pages, or else with what refers to what.
+    async fn first_fault(&self) -> Result<Option<String>, Fault> {
+        let verdict: String = sqlx::query_scalar("PRAGMA integrity_check(1)")
+            .fetch_one(&self.reader)
+            .await?;
+        if verdict != "ok" {
+            return Ok(Some(verdict));
+        }
+        let dangling: Option<(String, Option<i64>, String, i64)> =
+            sqlx::query_as("PRAGMA foreign_key_check")
+                .fetch_optional(&self.reader)
+                .await?;
+        Ok(dangling.map(|(table, row, parent, _)| {
+            let row = row.map(|row| format!("row {row} of ")).unwrap_or_default();
+            format!("{row}{table} belongs to nothing in {parent}")
+        }))
     }
 
     pub(super) async fn close(&self) {

@@ -303,3 +303,25 @@ async fn no_permission_to_write() {
     let error = SqliteSessionStore::open(&file).await.unwrap_err();
     read_only(error);
 }
+
+/// Pages that are sound may still hold rows that belong to nothing.
+#[tokio::test]
+async fn h72_events_of_no_session_are_found_on_demand() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = filled(folder.path()).await;
+    with_raw(
+        &file,
+        "PRAGMA foreign_keys = OFF; DELETE FROM sessions; DELETE FROM workspace_bindings; DELETE FROM leases",
+    )
+    .await;
+    let store = SqliteSessionStore::open(&file).await.unwrap();
+    let error = store.check_integrity().await.unwrap_err();
+    let StoreError::CorruptDatabase { reason, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(
+        reason.contains("events belongs to nothing in sessions"),
+        "{reason}"
+    );
+    store.close().await;
+}
