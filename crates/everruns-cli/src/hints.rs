@@ -26,7 +26,7 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             "`git branch --all` and `git log --oneline` show what there is; name it with `--from REV`".to_owned()
         }
         WorkspaceError::EmptyRepository { .. } => {
-            "make a first commit: `git commit --allow-empty -m \"first\"`".to_owned()
+            "leave out `--from`: the head then begins without commits, as the repository does".to_owned()
         }
         WorkspaceError::NameTaken { name, .. } => format!(
             "`everruns head status {}` shows what is there; it was left as it is",
@@ -58,6 +58,9 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         }
         WorkspaceError::BranchDiverged { branch } => format!(
             "`everruns head update` brings {branch} into the head; or merge without `--ff-only`"
+        ),
+        WorkspaceError::UnrelatedHistories { branch } => format!(
+            "`git merge --allow-unrelated-histories {branch}` in the head's folder joins them, if that is what you want"
         ),
         WorkspaceError::BranchMoved { .. } => "nothing was changed; try again".to_owned(),
         WorkspaceError::IdentityMissing { .. } => {

@@ -206,6 +206,9 @@ impl Teller {
                 files,
             },
             GitError::Diverged { branch } => WorkspaceError::BranchDiverged { branch },
+            GitError::UnrelatedHistories { branch } => {
+                WorkspaceError::UnrelatedHistories { branch }
+            }
             GitError::BranchMoved { branch } => WorkspaceError::BranchMoved { branch },
             GitError::IdentityMissing { missing } => WorkspaceError::IdentityMissing { missing },
             GitError::InvalidMessage { reason } => WorkspaceError::InvalidMessage { reason },
@@ -250,6 +253,9 @@ impl Teller {
                 }
             }
             (GitError::NothingToCommit, Some(head)) => WorkspaceError::NothingToCommit { head },
+            (GitError::NothingToMerge { .. }, Some(head)) => {
+                WorkspaceError::NothingToMerge { head }
+            }
             (GitError::UnknownPaths { paths }, Some(head)) => {
                 WorkspaceError::UnknownPaths { head, paths }
             }

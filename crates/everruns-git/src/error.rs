@@ -200,6 +200,18 @@ pub enum GitError {
         /// The paths.
         paths: Vec<String>,
     },
+    /// The branch and the head have no commit in common.
+    #[error("the branch {branch} shares no commit with the head")]
+    UnrelatedHistories {
+        /// The branch.
+        branch: String,
+    },
+    /// The head holds nothing at all yet.
+    #[error("the head {id} has neither commits nor files")]
+    NothingToMerge {
+        /// The head.
+        id: String,
+    },
     /// The branch has commits of its own, so it can't just move forward.
     #[error("the branch {branch} has commits of its own")]
     Diverged {

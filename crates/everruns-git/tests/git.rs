@@ -49,6 +49,8 @@ mod patch;
 mod restore;
 #[path = "git/status.rs"]
 mod status;
+#[path = "git/unborn.rs"]
+mod unborn;
 #[path = "git/untouched.rs"]
 mod untouched;
 #[path = "git/update.rs"]

@@ -84,13 +84,18 @@ fn what_is_no_repository_is_refused_with_the_reason() {
         ("missing", "repo_missing"),
         ("plain", "repo_plain"),
         ("file", "repo_file"),
-        ("empty", "repo_empty"),
     ] {
         let folder = place.repository.beside(folder);
         let said = place.refused(&["head", "create", "x", "--repo", folder.to_str().unwrap()]);
         insta::assert_snapshot!(snapshot, said);
     }
+    // Without commits there is no revision, but there can be a head.
+    let folder = empty.to_str().unwrap();
+    let said = place.refused(&["head", "create", "x", "--repo", folder, "--from", "main"]);
+    insta::assert_snapshot!("repo_empty", said);
     assert!(!empty.join(".git/refs/heads/everruns").exists());
+    place.ok(&["head", "create", "x", "--repo", folder]);
+    assert_eq!(names(&place, folder), ["x"]);
 }
 
 /// Proves H42 for the command: a path that is no text is refused, not guessed.

@@ -60,7 +60,8 @@ pub struct WorkspaceHeadDescriptor {
     pub name: WorkspaceHeadName,
     /// The workspace it belongs to.
     pub workspace_id: WorkspaceId,
-    /// What it was made from, such as a commit id; empty for a backend without revisions.
+    /// What it was made from, such as a commit id, or that of the empty tree in a Git repository without commits; empty
+    /// for a backend without revisions.
     pub base: String,
     /// The branch that carries its commits, where the backend has branches.
     pub branch: Option<String>,

@@ -39,7 +39,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// The repository has no commit yet.
-    #[error("the repository {} has no commit yet: make a first one, then create heads from it", path.display())]
+    #[error("the repository {} has no commit yet, so no revision names one: create the head without a revision", path.display())]
     EmptyRepository {
         /// The repository.
         path: PathBuf,
@@ -148,6 +148,22 @@ pub enum WorkspaceError {
     BranchDiverged {
         /// The branch.
         branch: String,
+    },
+    /// The branch and the head have no commit in common, so nothing says what either side changed.
+    #[error(
+        "the branch {branch} and the head share no commit, as far as this repository's history goes: take the changes \
+         over as a patch, or join the histories with `git merge --allow-unrelated-histories`; a shallow clone may lack \
+         the commit that they share"
+    )]
+    UnrelatedHistories {
+        /// The branch.
+        branch: String,
+    },
+    /// The head has neither commits nor files yet.
+    #[error("the head {head} has neither commits nor files yet, so there is nothing to merge")]
+    NothingToMerge {
+        /// The head.
+        head: WorkspaceHeadId,
     },
     /// The branch moved while it was about to be moved.
     #[error("the branch {branch} moved in the meantime: try again")]

@@ -7,6 +7,7 @@ use gix::objs::tree::EntryKind;
 
 use crate::error::{GitError, GitStep as _, IoStep as _, Result};
 use crate::files::{Files, Found};
+use crate::worktree::conversion;
 
 /// Looks at the files of one worktree.
 pub(super) struct Contents<'repo> {
@@ -20,9 +21,7 @@ pub(super) struct Contents<'repo> {
 impl<'repo> Contents<'repo> {
     /// Looks at the files of `worktree`.
     pub(super) fn new(worktree: &'repo gix::Repository, files: Files) -> Result<Self> {
-        let (pipeline, index) = worktree
-            .filter_pipeline(None)
-            .git("prepare the conversion of files")?;
+        let (pipeline, index) = conversion(worktree)?;
         Ok(Self {
             files,
             pipeline,

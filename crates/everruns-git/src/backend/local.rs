@@ -161,14 +161,19 @@ impl WorkspaceBackend for LocalGitWorkspace {
         let backend = self.clone();
         self.run(teller, move |context| {
             let workspace = WorkspaceRecord::load(&context.layout, request.workspace_id.as_str())?;
-            let revision = request.revision.unwrap_or_else(|| "HEAD".to_owned());
             let repository = context.repository(&workspace)?;
-            let commit = repository::resolve(&repository, &revision)?;
+            let start = match &request.revision {
+                Some(revision) => Start::Commit(repository::resolve(&repository, revision)?),
+                None => {
+                    repository::default_start(&repository)?.map_or(Start::Nothing, Start::Commit)
+                }
+            };
+            let revision = request.revision.unwrap_or_else(|| "HEAD".to_owned());
             let new = NewHead {
                 name: request.name.as_str().to_owned(),
                 slug: request.name.slug(),
                 shared: request.access == WorkspaceHeadAccess::Shared,
-                start: Start::Commit(commit),
+                start,
                 revision,
                 origin: None,
                 include_ignored: request.include_ignored,

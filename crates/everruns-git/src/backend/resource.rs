@@ -341,7 +341,7 @@ impl WorkspaceHeadResource for GitHead {
             let destroyed = head::destroy(handle)?;
             Ok(DestroyReceipt {
                 head_id: id,
-                kept_branch: Some(destroyed.record.branch),
+                kept_branch: destroyed.branch,
                 kept_ref: destroyed.record.kept,
                 checkpoint: destroyed
                     .checkpoint

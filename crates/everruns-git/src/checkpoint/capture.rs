@@ -12,11 +12,12 @@ use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
 use crate::scan::{Renames, Scan, path_of, scan};
+use crate::worktree::conversion;
 
 /// The state of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Captured {
-    /// The commit that `HEAD` names.
+    /// The commit that `HEAD` names; the null id for a branch that has none yet.
     pub(crate) head: ObjectId,
     /// That commit's tree.
     pub(crate) head_tree: ObjectId,
@@ -29,6 +30,23 @@ pub(crate) struct Captured {
 }
 
 impl Captured {
+    /// The state of a worktree without files, on a branch without commits.
+    pub(crate) fn nothing(hash: gix::hash::Kind) -> Self {
+        let tree = ObjectId::empty_tree(hash);
+        Self {
+            head: hash.null(),
+            head_tree: tree,
+            index: tree,
+            files: tree,
+            manifest: Manifest::default(),
+        }
+    }
+
+    /// The commit that `HEAD` names, if its branch has one.
+    pub(crate) fn commit(&self) -> Option<ObjectId> {
+        (!self.head.is_null()).then_some(self.head)
+    }
+
     /// Whether the state is just the commit.
     pub(crate) fn is_clean(&self) -> bool {
         self.index == self.head_tree && self.files == self.head_tree && self.manifest.is_empty()
@@ -38,18 +56,29 @@ impl Captured {
 /// Captures the state of `worktree`, writing what its repository doesn't hold yet as objects, and nothing else.
 pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
     let scan = scan(worktree, Renames::Off)?;
-    let head = worktree.head_commit().git("read HEAD")?;
-    let head_tree = head.tree_id().git("read HEAD")?.detach();
+    let (head, head_tree) = head_of(worktree)?;
     let index = index_tree(worktree, head_tree, &scan)?;
     let mut manifest = Manifest::default();
     let files = files_tree(worktree, index, &scan, &mut manifest)?;
     Ok(Captured {
-        head: head.id,
+        head,
         head_tree,
         index,
         files,
         manifest,
     })
+}
+
+/// The commit that `HEAD` names and its tree; the null id and the empty tree for a branch without commits.
+fn head_of(worktree: &gix::Repository) -> Result<(ObjectId, ObjectId)> {
+    let step = "read HEAD";
+    if worktree.head().git(step)?.is_unborn() {
+        let hash = worktree.object_hash();
+        return Ok((hash.null(), ObjectId::empty_tree(hash)));
+    }
+    let head = worktree.head_commit().git(step)?;
+    let tree = head.tree_id().git(step)?.detach();
+    Ok((head.id, tree))
 }
 
 /// The index as a tree: the commit's tree with what is staged.
@@ -83,9 +112,7 @@ fn files_tree(
         path: worktree.git_dir().to_owned(),
         reason: "its record names no folder",
     })?;
-    let (pipeline, index) = worktree
-        .filter_pipeline(None)
-        .git("prepare the conversion of files")?;
+    let (pipeline, index) = conversion(worktree)?;
     let executable_bit = worktree
         .config_snapshot()
         .boolean("core.fileMode")

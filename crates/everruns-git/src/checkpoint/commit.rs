@@ -15,6 +15,8 @@ const HEAD_TRAILER: &str = "Everruns-Head: ";
 const LABEL_TRAILER: &str = "Everruns-Label: ";
 /// The line of a checkpoint's message that says how many paths differ from its commit.
 const CHANGED_TRAILER: &str = "Everruns-Changed: ";
+/// The line of a checkpoint's message that says that its first parent stands for a branch without commits.
+const UNBORN_LINE: &str = "Everruns-Unborn: true";
 
 /// What a checkpoint's message says.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub(crate) struct Message {
     pub(crate) label: Option<String>,
     /// How many paths differ from the commit it builds on; none in those of before this was counted.
     pub(crate) changed: Option<u64>,
+    /// Whether the head's branch had no commit.
+    pub(crate) unborn: bool,
 }
 
 impl Message {
@@ -41,6 +45,9 @@ impl Message {
         }
         if let Some(changed) = self.changed {
             writeln!(text, "{CHANGED_TRAILER}{changed}").expect("writing to a string can't fail");
+        }
+        if self.unborn {
+            writeln!(text, "{UNBORN_LINE}").expect("writing to a string can't fail");
         }
         text
     }
@@ -60,6 +67,7 @@ impl Message {
             head: value(HEAD_TRAILER)?,
             label: value(LABEL_TRAILER),
             changed: value(CHANGED_TRAILER).and_then(|count| count.parse().ok()),
+            unborn: text.lines().any(|line| line == UNBORN_LINE),
         })
     }
 }
@@ -83,8 +91,13 @@ pub(crate) fn write(
             repository.new_commit_as(signature, signature, message.write(subject), tree, parents);
         Ok(commit.git("write a commit")?.id)
     };
-    let mut parents = vec![captured.head];
-    parents.push(new("index", captured.index, &[captured.head])?);
+    // Git's own commands on a stash take the first parent for what the work builds on, so there always is one.
+    let head = match captured.commit() {
+        Some(head) => head,
+        None => new("no commits yet", captured.head_tree, &[])?,
+    };
+    let mut parents = vec![head];
+    parents.push(new("index", captured.index, &[head])?);
     if !captured.manifest.is_empty() {
         let tree = captured.manifest.write(repository)?;
         parents.push(new("manifest", tree, &[])?);
@@ -111,7 +124,11 @@ pub(crate) fn read(
             None => Manifest::default(),
         };
         let captured = Captured {
-            head: *head,
+            head: if message.unborn {
+                id.kind().null()
+            } else {
+                *head
+            },
             head_tree: tree_of(*head)?,
             index: tree_of(*index)?,
             files,

@@ -41,13 +41,17 @@ pub(crate) fn take_captured(
             return Ok(latest);
         }
     }
-    let id = if captured.is_clean() && label.is_none() {
-        captured.head
+    let itself = captured
+        .commit()
+        .filter(|_| captured.is_clean() && label.is_none());
+    let id = if let Some(commit) = itself {
+        commit
     } else {
         let message = commit::Message {
             head: head.to_owned(),
             label: label.map(str::to_owned),
             changed: Some(count_changed(worktree, captured)?),
+            unborn: captured.commit().is_none(),
         };
         commit::write(worktree, captured, &message, at)?
     };

@@ -22,11 +22,12 @@ pub(super) fn tree(
         Some(DiffBase::Revision(text)) => repository::resolve(worktree, text)?,
         Some(_) => base_of(&handle.record.base)?,
     };
-    let commit = worktree.find_commit(commit).git("read a commit")?;
-    Ok(commit.tree_id().git("read a commit")?.detach())
+    // The base of a head that was made from nothing is the empty tree.
+    let found = worktree.find_object(commit).git("read a commit")?;
+    Ok(found.peel_to_tree().git("read a commit")?.id)
 }
 
-/// The commit that the head was made from.
+/// The commit that the head was made from, or the empty tree.
 fn base_of(base: &str) -> Result<ObjectId> {
     ObjectId::from_hex(base.as_bytes()).map_err(|_| GitError::UnknownRevision {
         revision: base.to_owned(),

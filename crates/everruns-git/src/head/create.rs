@@ -20,6 +20,8 @@ use crate::worktree::{NewRecord, Worktree, populate};
 /// What a new head starts from.
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
+    /// No commit: the repository has none, and the head's branch is to be born by its first one.
+    Nothing,
     /// A commit.
     Commit(ObjectId),
     /// The state that a checkpoint holds.
@@ -27,16 +29,19 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    fn commit(&self) -> ObjectId {
+    /// The commit; `None` where there is none yet.
+    fn commit(&self) -> Option<ObjectId> {
         match self {
-            Self::Commit(commit) => *commit,
-            Self::State(state) => state.head,
+            Self::Nothing => None,
+            Self::Commit(commit) => Some(*commit),
+            Self::State(state) => state.commit(),
         }
     }
 
     fn state(self, repository: &gix::Repository) -> Result<Captured> {
         match self {
             Self::State(state) => Ok(*state),
+            Self::Nothing => Ok(Captured::nothing(repository.object_hash())),
             Self::Commit(head) => {
                 let commit = repository
                     .find_commit(head)
@@ -88,7 +93,11 @@ pub(crate) fn create(
         branch,
         workspace: workspace.id.clone(),
         name: new.name.clone(),
-        base: new.start.commit().to_string(),
+        base: match new.start.commit() {
+            Some(commit) => commit,
+            None => ObjectId::empty_tree(repository.object_hash()),
+        }
+        .to_string(),
         base_revision: new.revision.clone(),
         shared: new.shared,
         state: HeadState::Ready,
@@ -151,11 +160,13 @@ fn build(
             &context.layout.repository_lock(&workspace.id),
             &workspace.id,
         )?;
-        Refs::new(repository, record.created_at).create(
-            &record.branch_ref(),
-            commit,
-            "create head",
-        )?;
+        if let Some(commit) = commit {
+            Refs::new(repository, record.created_at).create(
+                &record.branch_ref(),
+                commit,
+                "create head",
+            )?;
+        }
         hit("git.create.after-branch")?;
         worktree.register(&NewRecord {
             branch: &record.branch_ref(),

@@ -7,6 +7,7 @@ use super::handle::Handle;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::names::path_text;
+use crate::repository::Refs;
 use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
 
 /// What is left of a destroyed head.
@@ -16,6 +17,8 @@ pub(crate) struct Destroyed {
     pub(crate) record: HeadRecord,
     /// The checkpoint that keeps what was uncommitted.
     pub(crate) checkpoint: Option<Checkpoint>,
+    /// The branch with its commits; `None` if it never got one.
+    pub(crate) branch: Option<String>,
 }
 
 /// Destroys the head. Its branch stays; a head that is destroyed already gives the same answer again.
@@ -80,8 +83,10 @@ fn on_own_branch(
     captured: &checkpoint::Captured,
 ) -> bool {
     let branch = worktree.try_find_reference(handle.record.branch_ref().as_str());
-    branch.is_ok_and(|found| {
-        found.is_some_and(|found| found.try_id().is_some_and(|id| id == captured.head))
+    branch.is_ok_and(|found| match found {
+        Some(found) => found.try_id().is_some_and(|id| id == captured.head),
+        // A branch without commits leads to nothing, and that is all there is.
+        None => captured.commit().is_none(),
     })
 }
 
@@ -113,16 +118,25 @@ pub(super) fn finish_destruction(handle: &Handle, kept: Option<String>) -> Resul
 
 /// The answer for a head that is destroyed.
 fn again(handle: &Handle, record: HeadRecord) -> Result<Destroyed> {
+    let repository = handle.context.repository(&handle.workspace)?;
+    let refs = Refs::new(&repository, handle.context.now());
+    let branch = refs
+        .target(&record.branch_ref())?
+        .map(|_| record.branch.clone());
     let Some(kept) = &record.kept else {
         return Ok(Destroyed {
             record,
             checkpoint: None,
+            branch,
         });
     };
-    let repository = handle.context.repository(&handle.workspace)?;
     let checkpoints = checkpoint::list(&repository, &record.id)?;
     let checkpoint = checkpoints
         .into_iter()
         .find(|checkpoint| &checkpoint.reference() == kept);
-    Ok(Destroyed { record, checkpoint })
+    Ok(Destroyed {
+        record,
+        checkpoint,
+        branch,
+    })
 }

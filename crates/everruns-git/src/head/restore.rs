@@ -17,6 +17,7 @@ use crate::files::Files;
 use crate::index::{self, Seen};
 use crate::repository::Refs;
 use crate::state::{HeadState, Intent, Operation};
+use crate::worktree::conversion;
 
 /// What a restore did.
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ pub(crate) struct Planned {
     pub(crate) steps: Vec<Step>,
     /// The paths that are in the way.
     pub(crate) blocked: Vec<String>,
-    /// Where the branch would move to, if it would.
+    /// Where the branch would move to, if it would; the null id if it would have no commits any more.
     pub(crate) branch_to: Option<ObjectId>,
 }
 
@@ -161,12 +162,15 @@ fn apply(
     hit("git.restore.after-index")?;
     if before.head != target.head {
         let refs = Refs::new(worktree, handle.context.now());
-        refs.swap(
-            &handle.record.branch_ref(),
-            before.head,
-            target.head,
-            "restore checkpoint",
-        )?;
+        let branch = handle.record.branch_ref();
+        let why = "restore checkpoint";
+        match (before.commit(), target.commit()) {
+            (Some(from), Some(to)) => refs.swap(&branch, from, to, why)?,
+            (None, Some(to)) => refs.create(&branch, to, why)?,
+            // The state before is kept by its checkpoint, and the branch is to be born again.
+            (Some(from), None) => refs.delete(&branch, from)?,
+            (None, None) => {}
+        }
     }
     hit("git.restore.after-branch")?;
     Ok(())
@@ -180,9 +184,7 @@ pub(crate) fn write(
     steps: &[&Step],
     seen: &mut Seen,
 ) -> Result<()> {
-    let (mut pipeline, _) = worktree
-        .filter_pipeline(None)
-        .git("prepare the conversion of files")?;
+    let (mut pipeline, _) = conversion(worktree)?;
     for step in steps {
         let Some((kind, id)) = step.becomes else {
             continue;

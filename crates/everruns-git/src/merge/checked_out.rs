@@ -46,6 +46,13 @@ pub(super) fn places(repository: &gix::Repository, reference: &str) -> Result<Ve
     Ok(places)
 }
 
+/// Whether the branch `reference`, which has no commit, is the one that the repository's first commit is to make.
+///
+/// Any other name that has no commit is more likely a slip than a wish for a new branch.
+pub(super) fn is_to_be_born(repository: &gix::Repository, reference: &str) -> Result<bool> {
+    names(&repository.common_dir().join("HEAD"), reference)
+}
+
 /// Whether the repository has no main worktree.
 fn is_bare(repository: &gix::Repository) -> bool {
     repository.config_snapshot().boolean("core.bare") == Some(true)

@@ -39,8 +39,11 @@ pub(super) fn contains(
     Ok(merge_base(repository, tip, commit)? == Some(commit))
 }
 
-/// The tree of a commit.
+/// The tree of a commit; the empty one for the null id, which stands for no commit yet.
 pub(super) fn tree_of(repository: &gix::Repository, commit: ObjectId) -> Result<ObjectId> {
+    if commit.is_null() {
+        return Ok(ObjectId::empty_tree(commit.kind()));
+    }
     let commit = repository.find_commit(commit).git("read a commit")?;
     Ok(commit.tree_id().git("read a commit")?.detach())
 }

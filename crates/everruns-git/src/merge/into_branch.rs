@@ -4,7 +4,7 @@ use everruns_core::failpoint::hit;
 use everruns_core::workspace::{MergeOutcome, MergeRequest, MergeStrategy};
 use gix::ObjectId;
 
-use super::checked_out::places;
+use super::checked_out::{is_to_be_born, places};
 use super::follow::Follower;
 use super::history::{contains, merge_base, reference, tree_of};
 use super::three_way::{Side, three_way, told};
@@ -27,11 +27,15 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
     let layout = handle.layout();
     let _branches = Lock::acquire(&layout.branches_lock(&handle.workspace.id), &request.branch)?;
     let refs = Refs::new(&worktree, handle.context.now());
-    let tip = refs
-        .target(&reference)?
-        .ok_or_else(|| GitError::UnknownRevision {
-            revision: request.branch.clone(),
-        })?;
+    let tip = match refs.target(&reference)? {
+        Some(tip) => tip,
+        None if is_to_be_born(&worktree, &reference)? => worktree.object_hash().null(),
+        None => {
+            return Err(GitError::UnknownRevision {
+                revision: request.branch.clone(),
+            });
+        }
+    };
     let follower = follower(handle, &worktree, request, &reference)?;
     let captured = checkpoint::capture(&worktree)?;
     if !captured.manifest.stages.is_empty() {
@@ -43,6 +47,11 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
                 .insert_str(0, "not resolved in the head itself: ");
         }
         return Ok(MergeOutcome::Conflicts(conflicts));
+    }
+    if captured.commit().is_none() && captured.files == captured.head_tree {
+        return Err(GitError::NothingToMerge {
+            id: handle.record.id.clone(),
+        });
     }
     expect_storable(&worktree, &captured)?;
     let merging = Merging {
@@ -61,8 +70,13 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
     if let Some(follower) = follower {
         merging.follow(&follower, &reference, tip, new)?;
     } else {
-        refs.swap(&reference, tip, new, "merge head")
-            .map_err(|failure| moved(failure, &request.branch))?;
+        let why = "merge head";
+        let outcome = if tip.is_null() {
+            refs.create(&reference, new, why)
+        } else {
+            refs.swap(&reference, tip, new, why)
+        };
+        outcome.map_err(|failure| moved(failure, &request.branch))?;
         checkpoint::flush_reference(worktree.common_dir(), &reference)?;
     }
     Ok(MergeOutcome::Merged {
@@ -126,10 +140,19 @@ struct Merging<'a> {
 
 impl Merging<'_> {
     /// The commit that the branch at `tip` is to go to; it is written, but on no branch yet.
+    ///
+    /// The null id as `tip` stands for a branch that is to be born.
     fn result(&self, tip: ObjectId) -> Result<Outcome> {
         let (worktree, strategy) = (self.worktree, self.request.strategy);
         let work = self.work()?;
         hit("git.merge.after-work")?;
+        if tip.is_null() {
+            return match strategy {
+                MergeStrategy::Squash => self.merged(self.captured.files, tip, work),
+                _ => Ok(work),
+            }
+            .map(Outcome::Commit);
+        }
         let base = merge_base(worktree, tip, work)?;
         if base == Some(work) {
             return Ok(Outcome::Nothing(MergeOutcome::UpToDate));
@@ -145,6 +168,10 @@ impl Merging<'_> {
         }
         let tree = if forward {
             self.captured.files
+        } else if base.is_none() {
+            return Err(GitError::UnrelatedHistories {
+                branch: self.request.branch.clone(),
+            });
         } else {
             let side = |commit, name| Side { commit, name };
             let ours = side(tip, &self.request.branch);
@@ -169,7 +196,8 @@ impl Merging<'_> {
             return Ok(self.captured.head);
         }
         let message = format!("Work of the head {}\n", self.handle.record.name);
-        self.write(&message, self.captured.files, &[self.captured.head])
+        let parents: Vec<ObjectId> = self.captured.commit().into_iter().collect();
+        self.write(&message, self.captured.files, &parents)
     }
 
     /// The commit that joins the head's work with the branch.
@@ -179,13 +207,11 @@ impl Merging<'_> {
             Some(message) => clean(message)?,
             None => format!("Merge the head {name} into {}\n", self.request.branch),
         };
-        let parents = [tip, work];
-        let parents = if self.request.strategy == MergeStrategy::Squash {
-            &parents[..1]
-        } else {
-            &parents
-        };
-        self.write(&message, tree, parents)
+        let brings_history = self.request.strategy != MergeStrategy::Squash;
+        let work = brings_history.then_some(work);
+        let tip = Some(tip).filter(|tip| !tip.is_null());
+        let parents: Vec<ObjectId> = tip.into_iter().chain(work).collect();
+        self.write(&message, tree, &parents)
     }
 
     fn write(&self, message: &str, tree: ObjectId, parents: &[ObjectId]) -> Result<ObjectId> {

@@ -38,19 +38,29 @@ pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateO
         handle,
         worktree: &worktree,
         request,
-        head: worktree.head_id().git("read HEAD")?.detach(),
+        head: head_of(&worktree)?,
     };
     let tip = update.tip()?;
-    let base = merge_base(&worktree, update.head, tip)?;
+    let is_unborn = update.head.is_null();
+    let base = if is_unborn {
+        None
+    } else {
+        merge_base(&worktree, update.head, tip)?
+    };
     if base == Some(tip) {
         return Ok(UpdateOutcome::UpToDate);
     }
-    if base == Some(update.head) {
+    if is_unborn || base == Some(update.head) {
         let to = tree_of(&worktree, tip)?;
         update.expect_way(&scan, to, true)?;
         update.go(tip, to, None, "Fast-forward")?;
         let revision = tip.to_string();
         return Ok(UpdateOutcome::FastForwarded { revision });
+    }
+    if base.is_none() {
+        return Err(GitError::UnrelatedHistories {
+            branch: request.branch.clone(),
+        });
     }
     let ours = Side {
         commit: update.head,
@@ -74,6 +84,14 @@ pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateO
     update.leave_conflicts(tip, merged)
 }
 
+/// The commit that `HEAD` names; the null id if its branch has none yet.
+fn head_of(worktree: &gix::Repository) -> Result<ObjectId> {
+    let head = worktree.head().git("read HEAD")?;
+    Ok(head
+        .id()
+        .map_or_else(|| worktree.object_hash().null(), gix::Id::detach))
+}
+
 /// Fails if the head has conflicts of an earlier merge.
 fn expect_no_conflict(scan: &Scan) -> Result<()> {
     let conflicts = scan.unstaged.iter().filter(|item| {
@@ -93,7 +111,7 @@ fn expect_no_conflict(scan: &Scan) -> Result<()> {
     }
 }
 
-/// An update of a head that is at the commit `head`.
+/// An update of a head that is at the commit `head`, or at the null id before its first one.
 struct Update<'a> {
     handle: &'a Handle,
     worktree: &'a gix::Repository,

@@ -82,7 +82,13 @@ fn name_of(common_dir: &Path) -> String {
         common_dir
     };
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.strip_suffix(".git").unwrap_or(&name).to_owned()
+    let name = name.strip_suffix(".git").unwrap_or(&name);
+    // The root of a file system has no name, and a folder may be called nothing but `.git`.
+    if name.is_empty() {
+        "repository".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Whether the path doesn't exist, or can't because a component is no folder.
@@ -93,4 +99,20 @@ fn is_missing(failure: &std::io::Error) -> bool {
             | std::io::ErrorKind::NotADirectory
             | std::io::ErrorKind::InvalidInput
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_repository_has_a_name() {
+        let named = |path: &str| name_of(Path::new(path));
+        assert_eq!(named("/srv/project/.git"), "project");
+        assert_eq!(named("/srv/project.git"), "project");
+        assert_eq!(named("/srv/project.git/.git"), "project");
+        assert_eq!(named("/.git"), "repository");
+        assert_eq!(named("/"), "repository");
+        assert_eq!(named("/srv/.git/.git"), "repository");
+    }
 }

@@ -8,6 +8,9 @@ use crate::names::shorten;
 /// The longest text that is tried as a revision, in bytes.
 const LIMIT: usize = 512;
 
+/// What the full names of heads' branches start with.
+const OWN_BRANCHES: &str = "refs/heads/everruns/";
+
 /// Checks the form of a revision before anything is read.
 pub(crate) fn check_text(text: &str) -> Result<()> {
     let refuse = |reason| {
@@ -49,15 +52,36 @@ pub(crate) fn resolve(repository: &gix::Repository, text: &str) -> Result<Object
     Ok(commit.id)
 }
 
+/// The commit that a head starts from by default: that of `HEAD`, or `None` in a repository without commits.
+pub(crate) fn default_start(repository: &gix::Repository) -> Result<Option<ObjectId>> {
+    if is_empty(repository) {
+        return Ok(None);
+    }
+    resolve(repository, "HEAD").map(Some)
+}
+
+/// Whether the repository has no commits of its user's: no branch, local or remote, and `HEAD` names one to come.
+///
+/// Where `HEAD` alone is unborn, a head without files would be a surprise. Our own branches don't count: they may be
+/// those of earlier heads that were made from nothing.
+fn is_empty(repository: &gix::Repository) -> bool {
+    let has_branches = |prefix: &str| {
+        repository.references().is_ok_and(|platform| {
+            platform.prefixed(prefix).is_ok_and(|found| {
+                found
+                    .flatten()
+                    .any(|found| !found.name().as_bstr().starts_with(OWN_BRANCHES.as_bytes()))
+            })
+        })
+    };
+    repository.head().is_ok_and(|head| head.is_unborn())
+        && !has_branches("refs/heads/")
+        && !has_branches("refs/remotes/")
+}
+
 /// Why `text` names nothing: the repository has no commits at all, or not this one.
 fn unknown_or_empty(repository: &gix::Repository, text: &str) -> GitError {
-    let unborn = repository.head().is_ok_and(|head| head.is_unborn());
-    let has_branches = repository.references().is_ok_and(|platform| {
-        platform
-            .local_branches()
-            .is_ok_and(|mut branches| branches.next().is_some())
-    });
-    if unborn && !has_branches {
+    if is_empty(repository) {
         GitError::EmptyRepository {
             path: repository.common_dir().to_owned(),
         }

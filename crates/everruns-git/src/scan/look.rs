@@ -126,7 +126,8 @@ fn announced_over(
     });
     let mut deletions = Vec::new();
     for path in announced {
-        let tree = worktree.head_tree().git(step)?;
+        let tree = worktree.head_tree_id_or_empty().git(step)?;
+        let tree = worktree.find_tree(tree).git(step)?;
         let components = path.split(|byte| *byte == b'/');
         if let Some(found) = tree.lookup_entry(components).git(step)? {
             deletions.push(ChangeRef::Deletion {

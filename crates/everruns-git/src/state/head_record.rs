@@ -39,7 +39,7 @@ pub(crate) struct HeadRecord {
     pub(crate) name: String,
     /// The branch without `refs/heads/`.
     pub(crate) branch: String,
-    /// The commit that the head started from.
+    /// The commit that the head started from; the empty tree if the repository had none.
     pub(crate) base: String,
     /// How that commit was asked for.
     pub(crate) base_revision: String,

@@ -27,8 +27,8 @@ pub(crate) struct Worktree {
 pub(crate) struct NewRecord<'a> {
     /// The full name of the branch.
     pub(crate) branch: &'a str,
-    /// The commit that the branch is at.
-    pub(crate) commit: ObjectId,
+    /// The commit that the branch is at; `None` if the branch is to be born by its first one.
+    pub(crate) commit: Option<ObjectId>,
     /// Why nobody should remove the worktree.
     pub(crate) reason: &'a str,
     /// The time, in milliseconds since the epoch.
@@ -70,7 +70,9 @@ impl Worktree {
         self.write("gitdir", &self.forward())?;
         self.write("commondir", COMMON_DIR)?;
         self.write("HEAD", format!("ref: {}\n", new.branch).as_bytes())?;
-        self.write_log(new)?;
+        if let Some(commit) = new.commit {
+            self.write_log(commit, new.at)?;
+        }
         durable::sync_folder(&self.record)?;
         durable::sync_folder(all)?;
         fs::create_dir_all(&self.folder).step("create the head's folder", &self.folder)?;
@@ -78,14 +80,14 @@ impl Worktree {
         durable::sync_folder(&self.folder)
     }
 
-    fn write_log(&self, new: &NewRecord<'_>) -> Result<()> {
+    fn write_log(&self, commit: ObjectId, at: i64) -> Result<()> {
         let folder = self.record.join("logs");
         fs::create_dir_all(&folder).step("create", &folder)?;
         let line = format!(
             "{} {} {SIGNATURE_NAME} <{SIGNATURE_EMAIL}> {}\teverruns: create head\n",
-            new.commit.kind().null(),
-            new.commit,
-            signature_time(new.at),
+            commit.kind().null(),
+            commit,
+            signature_time(at),
         );
         write_new(&folder.join("HEAD"), line.as_bytes())
     }

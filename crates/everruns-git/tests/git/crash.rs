@@ -10,7 +10,7 @@ use std::sync::Arc;
 use everruns_core::failpoint;
 use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead};
 
-use crate::fixture::{Scene, backend, git, porcelain, read, snapshot, write};
+use crate::fixture::{Repository, Scene, backend, git, porcelain, read, snapshot, write};
 
 const OPERATION: &str = "EVERRUNS_GIT_TEST_OPERATION";
 const FAILPOINT: &str = "EVERRUNS_GIT_TEST_FAILPOINT";
@@ -137,6 +137,33 @@ async fn h60_a_killed_create_is_finished_or_rolled_back() {
         } else {
             let head = named(&workspace, "new").await;
             assert!(porcelain(&scene.folder(&head)).is_empty());
+        }
+    }
+}
+
+/// H60 for a head on a branch that is still to be born.
+#[tokio::test]
+async fn h60_a_killed_create_in_an_empty_repository_leaves_nothing() {
+    for failpoint in CREATE {
+        let root = tempfile::tempdir().unwrap();
+        let repository = Repository::empty(&root.path().join("project"));
+        let scene = Scene::around(root, repository);
+        let project = &scene.repository.path;
+        let before = snapshot(project);
+        killed(&scene, "create", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        let finished = usize::from(failpoint == "git.create.after-ready");
+        assert_eq!(
+            workspace.heads().await.unwrap().len(),
+            finished,
+            "{failpoint}"
+        );
+        let worktrees = git(project, &["worktree", "list"]).lines().count();
+        assert_eq!(worktrees, 1 + finished, "{failpoint}");
+        assert_eq!(snapshot(project), before, "{failpoint}");
+        assert_eq!(count(&scene.state.join("intents")), 0, "{failpoint}");
+        if finished == 0 {
+            workspace.head("new").create().await.unwrap();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everruns_core::workspace::{Workspace, WorkspaceError};
 use everruns_git::LocalGitWorkspace;
 
-use crate::fixture::{Repository, Scene, git, snapshot};
+use crate::fixture::{Scene, git, snapshot};
 
 async fn open(scene: &Scene, locator: &str) -> WorkspaceError {
     Workspace::open(Arc::clone(&scene.backend), locator)
@@ -91,24 +91,6 @@ async fn h25_texts_that_are_no_revision() {
             .await
             .unwrap();
     }
-}
-
-#[tokio::test]
-async fn an_empty_repository_has_nothing_to_start_from() {
-    let root = tempfile::tempdir().unwrap();
-    let repository = Repository::empty(&root.path().join("project"));
-    let scene = Scene::around(root, repository);
-    let failure = scene
-        .workspace()
-        .await
-        .head("x")
-        .create()
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(failure, WorkspaceError::EmptyRepository { .. }),
-        "{failure}"
-    );
 }
 
 #[tokio::test]
