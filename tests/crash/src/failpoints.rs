@@ -1,6 +1,77 @@
 //! The named steps at which children are killed.
 
-/// All steps of the engine, the stores and the Git heads that a child's work passes.
+use crate::place::Kind;
+use crate::trip::Trip;
+
+/// What a child must do, and on which head, for a step to be passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Begin a session.
+    Start,
+    /// Begin a session on a new worktree.
+    StartOnGit,
+    /// Go on with a session.
+    Resume,
+    /// Any turn.
+    Turn,
+    /// A turn that works on files of the host.
+    TurnOnDisk,
+    /// A turn on a worktree.
+    TurnOnGit,
+    /// Something between two turns.
+    Trip(Trip),
+    /// The same, on a worktree.
+    TripOnGit(Trip),
+}
+
+impl Way {
+    /// The way to the step: the first entry that its name begins with.
+    pub(crate) fn to(step: &str) -> Option<Self> {
+        let found = WAYS.iter().find(|(start, _)| step.starts_with(start));
+        found.map(|(_, way)| *way)
+    }
+
+    /// Whether it can be gone with this kind of head.
+    pub(crate) fn is_open(self, kind: Kind) -> bool {
+        match self {
+            Self::Start | Self::Resume | Self::Turn => true,
+            Self::TurnOnDisk => kind != Kind::Memory,
+            Self::StartOnGit | Self::TurnOnGit | Self::TripOnGit(_) => kind == Kind::Git,
+            Self::Trip(trip) => trip.is_open(kind),
+        }
+    }
+
+    pub(crate) fn trip(self) -> Option<Trip> {
+        match self {
+            Self::Trip(trip) | Self::TripOnGit(trip) => Some(trip),
+            _ => None,
+        }
+    }
+}
+
+const WAYS: &[(&str, Way)] = &[
+    ("engine.start", Way::Start),
+    ("store.bind", Way::Start),
+    ("git.create", Way::StartOnGit),
+    ("engine.resume", Way::Resume),
+    ("engine.turn", Way::Turn),
+    ("store.append", Way::Turn),
+    ("model.stream", Way::Turn),
+    ("fs.", Way::TurnOnDisk),
+    ("git.checkpoint", Way::TurnOnGit),
+    ("engine.rewind", Way::Trip(Trip::Rewind)),
+    ("engine.fork", Way::Trip(Trip::Fork)),
+    ("store.fork", Way::Trip(Trip::Fork)),
+    ("engine.delete", Way::Trip(Trip::Discard)),
+    ("store.delete", Way::Trip(Trip::Discard)),
+    ("git.restore", Way::TripOnGit(Trip::Rewind)),
+    ("git.commit", Way::TripOnGit(Trip::Commit)),
+    ("git.merge", Way::TripOnGit(Trip::Merge)),
+    ("git.advance", Way::TripOnGit(Trip::Merge)),
+    ("git.destroy", Way::TripOnGit(Trip::Discard)),
+];
+
+/// All steps of the engine, the stores, the files and the Git heads that a child's work passes.
 pub const FAILPOINTS: &[&str] = &[
     "engine.start.after-create",
     "engine.start.after-bind",
@@ -16,24 +87,48 @@ pub const FAILPOINTS: &[&str] = &[
     "engine.resume.after-claim",
     "engine.resume.after-lease",
     "engine.resume.after-repair",
-    "store.bind.before-commit",
-    "store.bind.after-commit",
-    "store.append.before-commit",
-    "store.append.after-commit",
     "engine.rewind.after-intent",
     "engine.rewind.after-files",
     "engine.rewind.after-record",
     "engine.fork.after-intent",
     "engine.fork.after-head",
+    "engine.fork.after-claim",
     "engine.fork.after-files",
     "engine.fork.after-session",
-    "engine.fork.after-claim",
+    "engine.delete.after-release",
+    "model.stream.before-first-piece",
+    "model.stream.between-pieces",
+    "store.bind.before-commit",
+    "store.bind.after-commit",
+    "store.append.before-commit",
+    "store.append.after-commit",
     "store.fork.before-commit",
     "store.fork.after-commit",
+    "store.delete.before-commit",
+    "store.delete.after-commit",
+    "fs.write.before-lock",
+    "fs.write.after-check",
+    "fs.write.after-note",
+    "fs.write.after-temp",
+    "fs.write.after-bytes",
+    "fs.write.after-flush",
+    "fs.write.before-exchange",
+    "fs.write.after-exchange",
+    "fs.write.after-rename",
+    "fs.write.after-folder-flush",
+    "fs.remove.after-check",
+    "fs.remove.before-move",
+    "fs.remove.after-move",
+    "fs.remove.after-unlink",
+    "fs.remove.between-entries",
+    "fs.rename.after-rename",
     "git.checkpoint.after-trees",
     "git.checkpoint.after-commit",
     "git.checkpoint.after-flush",
     "git.checkpoint.after-reference",
+    "git.commit.after-trees",
+    "git.commit.after-commit",
+    "git.commit.after-flush",
     "git.restore.after-checkpoint",
     "git.restore.after-intent",
     "git.restore.after-removals",
@@ -45,6 +140,37 @@ pub const FAILPOINTS: &[&str] = &[
     "git.create.after-branch",
     "git.create.after-record",
     "git.create.after-checkout",
+    "git.create.after-ignored",
     "git.create.after-index",
     "git.create.after-ready",
+    "git.merge.after-work",
+    "git.merge.after-commit",
+    "git.merge.after-flush",
+    "git.advance.after-notes",
+    "git.advance.after-flush",
+    "git.advance.after-intent",
+    "git.advance.after-removals",
+    "git.advance.after-files",
+    "git.advance.after-index",
+    "git.advance.after-branch",
+    "git.destroy.after-checkpoint",
+    "git.destroy.after-intent",
+    "git.destroy.after-move",
+    "git.destroy.after-record",
+    "git.destroy.after-state",
+    "git.destroy.after-clear",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_has_a_way_on_some_head() {
+        for step in FAILPOINTS {
+            let way = Way::to(step);
+            let open = way.is_some_and(|way| Kind::ALL.iter().any(|kind| way.is_open(*kind)));
+            assert!(open, "{step}");
+        }
+    }
+}

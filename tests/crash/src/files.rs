@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use everruns::WorkspaceHead;
+use everruns::file_system::{FileKind, ReadRange, SessionFileSystemExt as _};
 use everruns::model::ToolCall;
+use everruns::path::WorkspacePath;
 use everruns::session::{EventPayload, Sequence, SessionEvent, ToolOutcome};
 
 /// Contents by path.
@@ -10,6 +13,36 @@ pub(crate) type Files = BTreeMap<String, String>;
 
 /// Every state that the files may have: more than one after a call of unknown outcome.
 pub(crate) type States = BTreeSet<Files>;
+
+/// All files of a head as a model could read them.
+pub(crate) async fn of_head(head: &WorkspaceHead) -> anyhow::Result<Files> {
+    let tree = head.file_system();
+    let mut files = Files::new();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let path = if folder.is_empty() {
+            WorkspacePath::root()
+        } else {
+            WorkspacePath::parse(&folder)?
+        };
+        for entry in tree.list_all(&path).await? {
+            let mut name = folder.clone();
+            if !name.is_empty() {
+                name.push('/');
+            }
+            name.push_str(entry.name.as_str());
+            if entry.stat.kind == FileKind::Directory {
+                folders.push(name);
+                continue;
+            }
+            let path = WorkspacePath::parse(&name)?;
+            let content = tree.read(&path, ReadRange::ALL).await?;
+            let text = String::from_utf8_lossy(&content.bytes).into_owned();
+            files.insert(name, text);
+        }
+    }
+    Ok(files)
+}
 
 /// The states of the files along the record of one session.
 #[derive(Clone, Debug)]
@@ -45,7 +78,8 @@ impl Course {
                 match outcome {
                     ToolOutcome::Succeeded => self.states = done.collect(),
                     ToolOutcome::Unknown => {
-                        let done: Vec<_> = done.collect();
+                        let partly = self.states.iter().flat_map(|files| partly(files, call));
+                        let done: Vec<_> = done.chain(partly).collect();
                         self.states.extend(done);
                     }
                     _ => {}
@@ -82,12 +116,34 @@ impl Course {
     }
 }
 
+/// What a removal of a folder with all in it can leave when it does not come to its end.
+fn partly(files: &Files, call: &ToolCall) -> Vec<Files> {
+    let folder = format!("{}/", call.arguments["path"].as_str().unwrap_or_default());
+    if call.name != "delete_file" {
+        return Vec::new();
+    }
+    let inside = files.keys().filter(|path| path.starts_with(&folder));
+    let mut states = vec![files.clone()];
+    for path in inside {
+        let without = states.clone().into_iter().map(|mut files| {
+            files.remove(path);
+            files
+        });
+        states.extend(without.collect::<Vec<_>>());
+    }
+    states
+}
+
 fn after(files: &Files, call: &ToolCall) -> Files {
     let argument = |name: &str| call.arguments[name].as_str().unwrap_or_default().to_owned();
     let mut files = files.clone();
     match call.name.as_str() {
         "write_file" => drop(files.insert(argument("path"), argument("content"))),
-        "delete_file" => drop(files.remove(&argument("path"))),
+        "delete_file" => {
+            let folder = format!("{}/", argument("path"));
+            files.remove(&argument("path"));
+            files.retain(|path, _| !path.starts_with(&folder));
+        }
         "move_file" => {
             if let Some(text) = files.remove(&argument("from")) {
                 files.insert(argument("to"), text);

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use everruns_crash::{Kind, Options, Orders};
+use everruns_crash::{Kind, Options, Orders, Server};
 
 /// Kills sessions and checks what is left of them.
 #[derive(Debug, Parser)]
@@ -22,6 +23,9 @@ struct Cli {
     /// Keeps the sessions in this database instead of SQLite; it should be empty
     #[arg(long, value_name = "URL")]
     postgres: Option<String>,
+    /// Keeps the sessions in a PostgreSQL server that is started for it
+    #[arg(long, conflicts_with = "postgres")]
+    postgres_server: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -36,12 +40,21 @@ async fn main() -> anyhow::Result<()> {
     if let Some(Role::Child(orders)) = &cli.child {
         return everruns_crash::work(orders).await;
     }
+    let server =
+        if cli.postgres_server {
+            let server = Server::start()?;
+            Some(server.context(
+                "there is no PostgreSQL (initdb, postgres) in PATH or /usr/lib/postgresql",
+            )?)
+        } else {
+            None
+        };
     let options = Options {
         program: std::env::current_exe()?,
         rounds: cli.rounds,
         seed: cli.seed,
         kinds: cli.kinds,
-        postgres: cli.postgres,
+        postgres: cli.postgres.or_else(|| server.as_ref().map(Server::url)),
     };
     let report = everruns_crash::run(&options).await?;
     write!(std::io::stdout(), "{report}")?;

@@ -11,6 +11,11 @@ use everruns::{
     WorkspaceHead, WorkspacePolicy,
 };
 
+use crate::model::Speaking;
+
+/// What heads begin with, in a repository.
+pub(crate) const START: &str = "start";
+
 /// A kind of head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
@@ -94,7 +99,19 @@ impl Place {
             }
             return Ok(workspace.head(name).shared().create().await?);
         }
-        Ok(workspace.head(name).create().await?)
+        let mut head = workspace.head(name);
+        if self.kind == Kind::Git {
+            // The project goes on with what is merged into it.
+            head = head.from_revision(START);
+        }
+        Ok(head.create().await?)
+    }
+
+    /// The heads that there are, after the backend has recovered what was interrupted.
+    pub(crate) async fn workspace(&self) -> anyhow::Result<Workspace> {
+        let project = self.project();
+        let locator = project.to_str().context("the folder's name is Unicode")?;
+        Ok(Workspace::open(self.backend()?, locator).await?)
     }
 }
 
@@ -103,12 +120,17 @@ pub(crate) fn agent(
     backend: Arc<dyn WorkspaceBackend>,
     script: Simulated,
 ) -> anyhow::Result<Agent> {
+    let policy = WorkspacePolicy::builder()
+        .allow_read("**")
+        .allow_write("**")
+        .allow_recursive_delete(true)
+        .build()?;
     let agent = Agent::builder()
         .instructions("Work.")
-        .provider(script)
+        .provider(Speaking(script))
         .model("scripted")
         .workspace_backend(backend)
-        .workspace_policy(WorkspacePolicy::read_write());
+        .workspace_policy(policy);
     Ok(agent.build()?)
 }
 

@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::child::Seen;
+use crate::failpoints::FAILPOINTS;
+
 /// What the rounds came to.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -9,6 +12,8 @@ pub struct Report {
     pub rounds: u64,
     /// Children killed at a named step, by step.
     pub at_steps: BTreeMap<&'static str, u64>,
+    /// Children that were to be killed at a named step, by step.
+    pub aimed: BTreeMap<&'static str, u64>,
     /// Children killed at a random moment.
     pub at_random: u64,
     /// Children that had finished before.
@@ -19,28 +24,49 @@ pub struct Report {
     pub resumed: u64,
     /// Calls whose outcome was recorded as unknown.
     pub unknown: u64,
+    /// Commits and merges that a child had seen acknowledged, all found again.
+    pub commits: u64,
+    /// Sessions that a child had seen deleted.
+    pub deleted: u64,
+    /// Heads that a child had seen destroyed, their work kept.
+    pub destroyed: u64,
     /// How long it took.
     pub took: Duration,
 }
 
 impl Report {
-    /// Adds another.
-    pub fn add(&mut self, other: Self) {
-        self.rounds += other.rounds;
-        for (step, count) in other.at_steps {
-            *self.at_steps.entry(step).or_default() += count;
-        }
-        self.at_random += other.at_random;
-        self.finished += other.finished;
-        self.acknowledged += other.acknowledged;
-        self.resumed += other.resumed;
-        self.unknown += other.unknown;
-        self.took += other.took;
-    }
-
     /// Children killed at a named step.
     pub fn killed_at_steps(&self) -> u64 {
         self.at_steps.values().sum()
+    }
+
+    pub(crate) fn hit(&mut self, step: &'static str) {
+        *self.at_steps.entry(step).or_default() += 1;
+    }
+
+    pub(crate) fn aim(&mut self, step: &'static str) {
+        *self.aimed.entry(step).or_default() += 1;
+    }
+
+    pub(crate) fn hits(&self, step: &str) -> u64 {
+        self.at_steps.get(step).copied().unwrap_or_default()
+    }
+
+    /// How much has been done for this step: a hit counts more than a failed attempt.
+    pub(crate) fn weight(&self, step: &str) -> u64 {
+        self.aimed.get(step).copied().unwrap_or_default() + 3 * self.hits(step)
+    }
+
+    pub(crate) fn count(&mut self, seen: &[Seen]) {
+        for seen in seen {
+            match seen {
+                Seen::Event(_) => self.acknowledged += 1,
+                Seen::Commit { .. } => self.commits += 1,
+                Seen::Deleted { .. } => self.deleted += 1,
+                Seen::Destroyed(_) => self.destroyed += 1,
+                _ => {}
+            }
+        }
     }
 }
 
@@ -48,22 +74,31 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} rounds in {:.0} s, all as they should be: {} killed at {} named steps, {} at a random moment, {} finished \
-             before",
+            "{} rounds in {:.0} s, all as they should be: {} killed at {} of {} named steps, {} at a random moment, {} \
+             finished before",
             self.rounds,
             self.took.as_secs_f64(),
             self.killed_at_steps(),
             self.at_steps.len(),
+            FAILPOINTS.len(),
             self.at_random,
             self.finished
         )?;
         writeln!(
             f,
-            "{} acknowledged events found again, {} sessions resumed and finished, {} calls of unknown outcome",
-            self.acknowledged, self.resumed, self.unknown
+            "{} acknowledged events found again, {} sessions resumed and finished, {} calls of unknown outcome, {} \
+             commits and merges found again, {} sessions deleted, {} heads destroyed",
+            self.acknowledged,
+            self.resumed,
+            self.unknown,
+            self.commits,
+            self.deleted,
+            self.destroyed
         )?;
-        for (step, count) in &self.at_steps {
-            writeln!(f, "{count:6} {step}")?;
+        writeln!(f, " kills   aimed step")?;
+        for step in FAILPOINTS {
+            let aimed = self.aimed.get(step).copied().unwrap_or_default();
+            writeln!(f, "{:6}  {aimed:6} {step}", self.hits(step))?;
         }
         Ok(())
     }

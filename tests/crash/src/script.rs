@@ -16,18 +16,31 @@ pub(crate) fn script(random: &mut Random, turns: u64) -> Simulated {
     let mut script = Simulated::new();
     for turn in 0..turns {
         for _ in 0..random.below(4) {
-            let mut step = SimulatedStep::new().say("I work. ");
+            let mut step = SimulatedStep::new().say("I work, and say so in some pieces. ");
             for _ in 0..=random.below(3) {
                 for (tool, arguments) in calls(random) {
                     step = step.call(tool, arguments);
                 }
             }
-            script = script.then(step.delay(pause(random)));
+            script = script.then(paced(step, random));
         }
         let last = SimulatedStep::new().say(format!("Turn {turn} is done."));
-        script = script.then(last.delay(pause(random)));
+        script = script.then(paced(last, random));
     }
     script
+}
+
+/// One turn that changes nothing.
+pub(crate) fn short() -> Simulated {
+    Simulated::new()
+        .call("list_directory", json!({"path": "."}))
+        .say("Short.")
+}
+
+/// With pauses before the first piece and between pieces.
+fn paced(step: SimulatedStep, random: &mut Random) -> SimulatedStep {
+    let step = step.delay(pause(random));
+    step.pace(pause(random) / 4)
 }
 
 fn pause(random: &mut Random) -> Duration {
@@ -36,11 +49,26 @@ fn pause(random: &mut Random) -> Duration {
 
 fn calls(random: &mut Random) -> Vec<(&'static str, Value)> {
     let path = *random.pick(&PATHS);
-    match random.below(10) {
+    match random.below(12) {
         0 => vec![("list_directory", json!({"path": "."}))],
         1 => vec![("grep", json!({"pattern": "line"}))],
-        2 | 3 => vec![("delete_file", json!({"path": path}))],
-        4 => {
+        2 => vec![("delete_file", json!({"path": path}))],
+        // What was read is removed only if it is still that.
+        3 => vec![
+            ("read_file", json!({"path": path})),
+            ("delete_file", json!({"path": path})),
+        ],
+        4 => vec![("delete_file", json!({"path": "c", "recursive": true}))],
+        5 => {
+            let name = format!("m{}.txt", random.below(1_000_000));
+            let to = format!("n{}.txt", random.below(1_000_000));
+            vec![
+                ("write_file", json!({"path": name, "content": text(random)})),
+                ("move_file", json!({"from": name, "to": to})),
+                ("delete_file", json!({"path": to})),
+            ]
+        }
+        6 => {
             let to = *random.pick(&PATHS);
             vec![("move_file", json!({"from": path, "to": to}))]
         }

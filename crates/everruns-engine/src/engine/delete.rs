@@ -1,8 +1,10 @@
+use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
-use everruns_core::session::StoreError;
+use everruns_core::session::{FencingToken, SessionRecord, StoreError};
 use everruns_core::workspace::WorkspaceHead;
 
 use super::EngineParts;
+use crate::session::{Holder, Life};
 
 /// Why a session was not removed.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,8 @@ pub enum DeleteError {
     Store(#[from] StoreError),
 }
 
+/// The claim goes first, so that a crash in between leaves no head claimed for a session that is gone: the session is
+/// still there then, and can be resumed, which claims the head again, or deleted.
 pub(super) async fn delete(
     engine: &EngineParts,
     session: &SessionId,
@@ -42,19 +46,65 @@ pub(super) async fn delete(
     }
     let services = &engine.services;
     let record = services.store.session(session).await?;
-    services.store.delete(session, services.clock.now()).await?;
-    // The head is free for another session. Where its backend is not known here, the claim stays with the head.
-    if let Some(binding) = record.binding
-        && let Some(agent) = engine.agent(session)
-        && let Some(backend) = engine.backend(session, &agent, &binding.provider_id)
+    let token = take_lease(engine, session).await?;
+    let head = head(engine, &record).await;
+    if let Some(head) = &head
+        && let Err(error) = head.release(session).await
     {
-        let released = match WorkspaceHead::reopen(backend, &binding).await {
-            Ok(head) => head.release(session).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = released {
-            tracing::warn!(%session, %error, "the head keeps the claim of a session that is gone");
+        tracing::warn!(%session, %error, "the head keeps the claim of a session that is deleted");
+    }
+    let deleted = remove(engine, session, token).await;
+    if deleted.is_err()
+        && let Some(head) = head
+        && let Err(error) = head.claim(session).await
+    {
+        tracing::warn!(%session, %error, "the session was not deleted, and its head is not claimed");
+    }
+    Ok(deleted?)
+}
+
+async fn remove(
+    engine: &EngineParts,
+    session: &SessionId,
+    token: FencingToken,
+) -> Result<(), StoreError> {
+    let services = &engine.services;
+    failpoint::hit("engine.delete.after-release")?;
+    services.store.release_lease(session, token).await?;
+    services.store.delete(session, services.clock.now()).await
+}
+
+/// Nobody executes a session whose lease is here. That of a process which is gone is taken over at once.
+async fn take_lease(engine: &EngineParts, session: &SessionId) -> Result<FencingToken, StoreError> {
+    let services = &engine.services;
+    let holder = Holder::new(services.entropy.as_ref());
+    let take = |as_of| {
+        let duration = services.lease_duration;
+        services
+            .store
+            .acquire_lease(session, holder.owner(), as_of, duration)
+    };
+    let now = services.clock.now();
+    let lease = match take(now).await {
+        Err(StoreError::LeaseHeld {
+            owner, expires_at, ..
+        }) if Holder::judge(&owner) == Life::Dead => take(now.max(expires_at)).await?,
+        outcome => outcome?,
+    };
+    Ok(lease.token)
+}
+
+/// The session's head; `None` where its backend is not known here or the head cannot be used.
+async fn head(engine: &EngineParts, record: &SessionRecord) -> Option<WorkspaceHead> {
+    let binding = record.binding.as_ref()?;
+    let agent = engine.agent(&record.id)?;
+    let backend = engine.backend(&record.id, &agent, &binding.provider_id)?;
+    match WorkspaceHead::reopen(backend, binding).await {
+        Ok(head) => Some(head),
+        Err(error) => {
+            let session = &record.id;
+            tracing::debug!(%session, %error, "the head of a session to be deleted cannot be reopened");
+            None
         }
     }
-    Ok(())
 }

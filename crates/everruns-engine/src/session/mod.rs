@@ -34,6 +34,7 @@ pub use self::error::{SessionEnvironmentError, SessionError};
 pub use self::events::SessionEvents;
 pub use self::handle::Session;
 pub use self::history::{HistoryMessage, HistoryPage, HistoryQuery};
+pub(crate) use self::holder::{Holder, Life};
 pub use self::inspection::SessionInspection;
 use self::intent::Intent;
 pub(crate) use self::journal::{Journal, RunningTurn, Services};

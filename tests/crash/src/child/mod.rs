@@ -1,0 +1,10 @@
+//! The process that is killed.
+
+mod orders;
+mod seen;
+mod travel;
+mod work;
+
+pub use orders::Orders;
+pub(crate) use seen::Seen;
+pub use work::work;
