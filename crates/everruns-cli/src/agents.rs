@@ -1,7 +1,10 @@
-//! The agent that this command runs.
+//! The agents that this command runs.
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use everruns::model::{ModelError, ModelErrorKind, ModelProvider, ModelRequest, ModelStream};
+use everruns::session::SessionRecord;
 use everruns::{Agent, WorkspaceBackend, WorkspacePolicy};
 
 use crate::failure::Failure;
@@ -22,4 +25,39 @@ pub(crate) fn worker(chosen: Chosen, backend: Arc<dyn WorkspaceBackend>) -> Resu
         .workspace_policy(WorkspacePolicy::read_write())
         .build()
         .map_err(|error| Failure::of(&error))
+}
+
+/// An agent like the one that a session had, for what is done to a session without asking a model.
+pub(crate) fn caretaker(
+    record: &SessionRecord,
+    backend: Arc<dyn WorkspaceBackend>,
+) -> Result<Agent, Failure> {
+    let before = &record.agent;
+    Agent::builder()
+        .name(&before.name)
+        .instructions(INSTRUCTIONS)
+        .provider(NotAsked(before.provider.clone()))
+        .model(&before.model)
+        .workspace_backend(backend)
+        .workspace_policy(WorkspacePolicy::read_write())
+        .build()
+        .map_err(|error| Failure::of(&error))
+}
+
+/// The provider of a session whose model has nothing to say just now: it bears the recorded name and refuses.
+#[derive(Debug)]
+struct NotAsked(String);
+
+#[async_trait]
+impl ModelProvider for NotAsked {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    async fn stream(&self, _: ModelRequest) -> Result<ModelStream, ModelError> {
+        Err(ModelError::new(
+            ModelErrorKind::Configuration,
+            "no model is asked by this command",
+        ))
+    }
 }

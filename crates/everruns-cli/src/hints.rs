@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use everruns::session::StoreError;
-use everruns::{ResumeError, SessionEnvironmentError, SessionError, WorkspaceError};
+use everruns::transfer::ImportError;
+use everruns::{DeleteError, ResumeError, SessionEnvironmentError, SessionError, WorkspaceError};
 
 use crate::failure::Failure;
+use crate::times;
 
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
@@ -91,15 +93,40 @@ fn store_hint(error: &StoreError) -> Option<String> {
             "nothing was changed; use the newer `everruns`".to_owned()
         }
         StoreError::CorruptDatabase { .. } => {
-            "the heads and their branches are in your repositories, untouched; restore a copy of the file, or move it \
-             away with those beside it whose names begin alike"
+            "the heads and their branches are in your repositories, untouched; `everruns restore-backup FILE --replace` \
+             takes the sessions of a backup and keeps this file; without one, move it away with those beside it whose \
+             names begin alike"
                 .to_owned()
         }
         StoreError::ReadOnly { .. } => "make the state folder writable".to_owned(),
         StoreError::Busy { .. } | StoreError::Unavailable { .. } => "try again in a moment".to_owned(),
         StoreError::NotFound { .. } => "`everruns session list` shows what there is".to_owned(),
+        StoreError::LeaseHeld { expires_at, .. } => format!(
+            "end the other process and try again; where it was killed, after {}",
+            times::shown(*expires_at)
+        ),
         _ => return None,
     })
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::Store(error) => error.into(),
+            other => Self::of(&other),
+        }
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Store(error) => error.into(),
+            other => Self::of(&other).hint(
+                "nothing was recorded; `everruns session export` writes what can be imported",
+            ),
+        }
+    }
 }
 
 /// An error of opening the state folder, which is what the user can choose another of.

@@ -2,13 +2,18 @@
 
 mod agents;
 mod args;
+mod blocking;
 mod commands;
+mod confirm;
 mod demo;
 mod failure;
+mod files;
+mod free_name;
 mod hints;
 mod output;
 mod progress;
 mod provider;
+mod reconcile;
 mod repository;
 mod sessions;
 mod state;
@@ -16,6 +21,7 @@ mod table;
 mod times;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
@@ -25,8 +31,26 @@ use failure::Failure;
 use output::{Output, note};
 use state::StateFolder;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+/// How long the end of the program waits for work that cannot be stopped in the middle.
+const AT_THE_END: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = match built {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            note(&format!("error: the program cannot start: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(program());
+    runtime.shutdown_timeout(AT_THE_END);
+    code
+}
+
+async fn program() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -59,6 +83,8 @@ async fn dispatch(cli: Cli, output: Output) -> Result<(), Failure> {
         Command::Run(args) => commands::run::run(&state, output, args).await,
         Command::Resume(args) => commands::resume::run(&state, output, args).await,
         Command::Session(command) => commands::session::run(&state, output, command).await,
+        Command::Backup(args) => commands::backup::run(&state, output, args).await,
+        Command::RestoreBackup(args) => commands::restore_backup::run(&state, output, args).await,
         Command::Doctor { repair } => commands::doctor::run(&state, output, repair).await,
         Command::Head(command) => commands::head::run(&state, output, command).await,
     }

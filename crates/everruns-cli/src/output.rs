@@ -32,13 +32,19 @@ impl Output {
 
 /// Prints one line, or several, on standard output. A reader that has seen enough is no reason to fail.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    line_to_reader(text).map(drop)
+}
+
+/// As [`line`]; `false` when nobody reads any more, so that a long output can end.
+pub(crate) fn line_to_reader(text: &str) -> Result<bool, Failure> {
     let mut out = anstream::stdout().lock();
     let text = text.trim_end_matches('\n');
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::new(format!(
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(format!(
             "standard output cannot be written: {error}"
         ))),
-        _ => Ok(()),
     }
 }
 

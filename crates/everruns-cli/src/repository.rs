@@ -9,6 +9,7 @@ use everruns::{
 };
 
 use crate::args::HeadRef;
+use crate::blocking::blocking;
 use crate::failure::Failure;
 use crate::hints::of_state;
 use crate::output::shown;
@@ -18,23 +19,35 @@ use crate::state::StateFolder;
 const SHORTEST_ID: usize = 4;
 
 /// The Git backend over the state folder.
+pub(crate) async fn git(state: &StateFolder) -> Result<Arc<LocalGitWorkspace>, Failure> {
+    let (folder, given) = (state.git(), state.path().to_owned());
+    blocking(move || match LocalGitWorkspace::new(folder) {
+        Ok(backend) => Ok(Arc::new(backend)),
+        Err(error) => Err(of_state(error.into(), &given)),
+    })
+    .await
+}
+
+/// The Git backend as any backend.
 pub(crate) async fn backend(state: &StateFolder) -> Result<Arc<dyn WorkspaceBackend>, Failure> {
-    let folder = state.git();
-    let opened = tokio::task::spawn_blocking(move || LocalGitWorkspace::new(folder)).await;
-    match opened {
-        Ok(Ok(backend)) => Ok(Arc::new(backend)),
-        Ok(Err(error)) => Err(of_state(error.into(), state.path())),
-        Err(error) => Err(Failure::of(&error)),
-    }
+    Ok(git(state).await?)
 }
 
 /// The workspace of the repository that `repo` lies in.
 pub(crate) async fn open(state: &StateFolder, repo: &Path) -> Result<Workspace, Failure> {
+    open_on(backend(state).await?, state, repo).await
+}
+
+async fn open_on(
+    backend: Arc<dyn WorkspaceBackend>,
+    state: &StateFolder,
+    repo: &Path,
+) -> Result<Workspace, Failure> {
     let Some(locator) = repo.to_str() else {
         return Err(Failure::new(format!("{} is not Unicode", repo.display()))
             .hint("reach the repository through another path, such as a link with a plain name"));
     };
-    let opened = Workspace::open(backend(state).await?, locator).await;
+    let opened = Workspace::open(backend, locator).await;
     opened.map_err(|error| match error {
         WorkspaceError::InvalidState { .. } => of_state(error.into(), state.path()),
         other => other.into(),
@@ -102,7 +115,16 @@ pub(crate) async fn open_head(
     state: &StateFolder,
     which: &HeadRef,
 ) -> Result<(Workspace, WorkspaceHead), Failure> {
-    let workspace = open(state, &which.repo).await?;
+    open_head_on(backend(state).await?, state, which).await
+}
+
+/// As [`open_head`], on a backend that its caller has a use for.
+pub(crate) async fn open_head_on(
+    backend: Arc<dyn WorkspaceBackend>,
+    state: &StateFolder,
+    which: &HeadRef,
+) -> Result<(Workspace, WorkspaceHead), Failure> {
+    let workspace = open_on(backend, state, &which.repo).await?;
     let found = find(&workspace, &which.head).await?;
     let head = workspace.open_head(&found.id).await?;
     Ok((workspace, head))

@@ -69,6 +69,11 @@ impl StateFolder {
         command
     }
 
+    /// The sessions' database.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join("sessions.db")
+    }
+
     /// The Git backend's state. The name is older than the word backend, and stays.
     pub(crate) fn git(&self) -> PathBuf {
         self.path.join("workspace-provider")

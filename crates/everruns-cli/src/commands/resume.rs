@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::session::find;
+use super::session::find_bound;
 use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::ResumeArgs;
@@ -32,7 +32,7 @@ async fn go_on(
     output: Output,
     args: &ResumeArgs,
 ) -> Result<(), Failure> {
-    let record = find(engine, &args.session).await?;
+    let record = find_bound(engine, &args.session).await?;
     let before = (record.agent.provider.as_str(), record.agent.model.as_str());
     let chosen = provider::choose(&args.model, Some(before))?;
     let backend = repository::backend(state).await?;

@@ -1,11 +1,12 @@
 //! `everruns run`
 
-use everruns::{Agent, Workspace, WorkspaceError, WorkspaceHead, WorkspaceHeadState};
+use everruns::{Agent, Workspace, WorkspaceError, WorkspaceHead};
 
 use super::turn::{self, Place};
 use crate::agents::worker;
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::free_name::free_name;
 use crate::output::{Output, note, shown};
 use crate::sessions::Sessions;
 use crate::state::StateFolder;
@@ -68,7 +69,7 @@ async fn make_head(args: &RunArgs, workspace: &Workspace) -> Result<WorkspaceHea
         attempts += 1;
         let name = match &args.head {
             Some(name) => name.clone(),
-            None => free_name(workspace, &args.task).await?,
+            None => name_of(workspace, &args.task).await?,
         };
         let mut builder = workspace.head(name);
         if let Some(revision) = &args.from {
@@ -99,27 +100,7 @@ fn title(task: &str) -> String {
 }
 
 /// A head name made of the task's first words that no living head of the workspace has.
-async fn free_name(workspace: &Workspace, task: &str) -> Result<String, Failure> {
+async fn name_of(workspace: &Workspace, task: &str) -> Result<String, Failure> {
     let words: Vec<&str> = task.split_whitespace().take(6).collect();
-    let plain = |c: char| if c.is_control() { '-' } else { c };
-    let base: String = words.join(" ").chars().map(plain).take(50).collect();
-    let base = if base.trim().is_empty() {
-        "head".to_owned()
-    } else {
-        base.trim().to_owned()
-    };
-    let heads = workspace.heads().await?;
-    let taken = |name: &str| {
-        heads
-            .iter()
-            .any(|head| head.state != WorkspaceHeadState::Destroyed && head.name.as_str() == name)
-    };
-    if !taken(&base) {
-        return Ok(base);
-    }
-    // Of more names than there are heads, one is free.
-    let numbered = (2..=heads.len() + 2)
-        .map(|number| format!("{base} {number}"))
-        .find(|name| !taken(name));
-    Ok(numbered.unwrap_or(base))
+    Ok(free_name(&workspace.heads().await?, &words.join(" ")))
 }

@@ -13,6 +13,12 @@ fn every_command_has_help() {
         "session",
         "session list",
         "session show",
+        "session events",
+        "session fork",
+        "session rewind",
+        "session export",
+        "session import",
+        "session delete",
         "head",
         "head list",
         "head create",
@@ -28,6 +34,8 @@ fn every_command_has_help() {
         "head archive",
         "head destroy",
         "head reopen",
+        "backup",
+        "restore-backup",
         "doctor",
     ];
     for command in commands {

@@ -82,7 +82,7 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_work() {
         insta::assert_snapshot!(format!("{snapshot}_printed"), ran.printed());
         let id = place.session_id();
         let shown = place.ok(&["session", "show", &id]);
-        assert!(shown.contains("-- turn 1 was cancelled"), "{shown}");
+        assert!(shown.contains(": turn 1 was cancelled"), "{shown}");
 
         let next = Server::start(vec![ScriptedStep::say("Gone on.")]);
         place.asks(&next);

@@ -5,7 +5,10 @@
     reason = "the helpers of tests panic, too"
 )]
 
+mod backups;
 mod demo;
+mod doctor;
+mod events;
 mod failing_models;
 mod head_names;
 mod heads;
@@ -19,4 +22,6 @@ mod run;
 mod sessions;
 mod states;
 mod support;
+mod transfer;
+mod travel;
 mod work;

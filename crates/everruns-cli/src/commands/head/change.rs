@@ -1,16 +1,21 @@
 //! Keeping, archiving, destroying and reopening heads. Each says what is kept, and where.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
 
-use everruns::DestroyReceipt;
+use everruns::{DestroyReceipt, LocalGitWorkspace};
 
 use super::text::{head_text, short};
 use crate::args::HeadRef;
 use crate::failure::Failure;
 use crate::hints::quoted;
 use crate::output::{Output, shown};
-use crate::repository::{find, open, open_head};
+use crate::repository::{self, find, open, open_head, open_head_on};
 use crate::state::StateFolder;
+
+/// How long the program stays to delete the files of a destroyed head.
+const DELETING: Duration = Duration::from_secs(30);
 
 pub(super) async fn checkpoint(
     state: &StateFolder,
@@ -87,15 +92,23 @@ pub(super) async fn destroy(
     output: Output,
     which: &HeadRef,
 ) -> Result<(), Failure> {
-    let (_, head) = open_head(state, which).await?;
+    let git = repository::git(state).await?;
+    let (_, head) = open_head_on(Arc::<LocalGitWorkspace>::clone(&git), state, which).await?;
     let receipt = head.destroy().await?;
-    output.show(&receipt, || {
+    let shown = output.show(&receipt, || {
         format!(
             "destroyed {}\n{}",
             shown(head.name()),
             receipt_text(&receipt)
         )
-    })
+    });
+    // Its files are deleted by a thread of this process, which is about to end.
+    match tokio::time::timeout(DELETING, git.empty_trash()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "its files are left to the next command"),
+        Err(_) => tracing::warn!("its files are many: the next command goes on deleting them"),
+    }
+    shown
 }
 
 /// What a destroyed head left, and how to get at it with plain Git.

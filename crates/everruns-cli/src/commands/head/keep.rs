@@ -52,7 +52,8 @@ async fn numbered(head: &WorkspaceHead, number: u64) -> Result<WorkspaceCheckpoi
         })
 }
 
-fn plan_text(plan: &RestorePlan) -> String {
+/// What bringing files back would do.
+pub(crate) fn plan_text(plan: &RestorePlan) -> String {
     let mut text = String::new();
     for step in &plan.steps {
         let does = if step.removes { "remove" } else { "write " };

@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::state::StateFolder;
 
-pub(crate) use text::{diff_stat, diff_text};
+pub(crate) use keep::plan_text;
+pub(crate) use text::{diff_stat, diff_text, head_text, location};
 
 pub(crate) async fn run(
     state: &StateFolder,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::output::{shown, shown_lines};
 
 /// The folder of a head's files on this machine.
-pub(super) fn location(head: &WorkspaceHead) -> Option<PathBuf> {
+pub(crate) fn location(head: &WorkspaceHead) -> Option<PathBuf> {
     let folder = head.file_system().host_path(&WorkspacePath::root())?;
     // Without the separator at its end.
     Some(folder.components().collect())
@@ -25,7 +25,7 @@ pub(super) fn head_json(head: &WorkspaceHead) -> Value {
 }
 
 /// A head for a person.
-pub(super) fn head_text(head: &WorkspaceHead) -> String {
+pub(crate) fn head_text(head: &WorkspaceHead) -> String {
     let descriptor = head.descriptor();
     let mut text = format!("{} ({})\n", shown(head.name()), head.id());
     if let Some(branch) = &descriptor.branch {

@@ -52,6 +52,11 @@ impl Place {
         ];
     }
 
+    /// Knows no model from now on.
+    pub(crate) fn asks_nobody(&mut self) {
+        self.model.clear();
+    }
+
     pub(crate) fn state(&self) -> PathBuf {
         self.repository.beside("state")
     }

@@ -1,0 +1,93 @@
+//! `everruns session export` and `import`
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use everruns::Engine;
+use futures::StreamExt as _;
+use serde_json::json;
+
+use super::find::find;
+use crate::args::ExportArgs;
+use crate::blocking::blocking;
+use crate::failure::Failure;
+use crate::files::{Draft, check_target};
+use crate::output::{Output, line_to_reader, shown};
+use crate::state::StateFolder;
+
+/// Standard input or output in the place of a file.
+const STANDARD: &str = "-";
+
+pub(super) async fn export(
+    engine: &Engine,
+    output: Output,
+    args: ExportArgs,
+) -> Result<(), Failure> {
+    let record = find(engine, &args.session).await?;
+    let mut lines = engine.export(&record.id);
+    if args.file == Path::new(STANDARD) {
+        while let Some(text) = lines.next().await {
+            if !line_to_reader(&text?)? {
+                break;
+            }
+        }
+        return Ok(());
+    }
+    check_target(&args.file, args.force).await?;
+    let target = args.file.clone();
+    let mut draft = blocking(move || Draft::new(&target)).await?;
+    let mut events: u64 = 0;
+    while let Some(text) = lines.next().await {
+        let text = text?;
+        draft = blocking(move || draft.line(&text).map(|()| draft)).await?;
+        events += 1;
+    }
+    // The first line is the session itself.
+    events = events.saturating_sub(1);
+    blocking(move || draft.finish(args.force)).await?;
+    let result = json!({"session": record.id, "events": events, "file": args.file});
+    output.show(&result, || {
+        let file = shown(&args.file.display().to_string());
+        format!(
+            "exported session {} with {events} events to {file}",
+            record.id
+        )
+    })
+}
+
+pub(super) async fn import(
+    state: &StateFolder,
+    engine: &Engine,
+    output: Output,
+    file: PathBuf,
+) -> Result<(), Failure> {
+    let text = blocking(move || read(&file)).await?;
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let id = engine.import(lines).await?;
+    let events = engine.store().session(&id).await?.last_sequence;
+    output.show(&json!({"session": id, "events": events}), || {
+        let show = state.command(&["session", "show", id.as_str()], None);
+        format!("imported as session {id} with {events} events\n  see it    {show}")
+    })
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let cannot =
+        |error: std::io::Error| Failure::new(format!("{} cannot be read: {error}", file.display()));
+    let bytes = if file == Path::new(STANDARD) {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(cannot)?;
+        bytes
+    } else {
+        std::fs::read(file).map_err(cannot)?
+    };
+    String::from_utf8(bytes).map_err(|_| {
+        Failure::new(format!(
+            "{} is no exported session: it is not text",
+            file.display()
+        ))
+    })
+}
