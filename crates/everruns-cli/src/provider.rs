@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everruns::model::ModelProvider;
+use everruns::model::{ModelError, ModelProvider};
 use everruns::{Anthropic, OpenAI};
 
 use crate::args::{ModelArgs, ProviderChoice};
@@ -34,13 +34,25 @@ pub(crate) fn choose(args: &ModelArgs, before: Option<(&str, &str)>) -> Result<C
     };
     let provider: Arc<dyn ModelProvider> = match choice {
         ProviderChoice::Openai => {
-            Arc::new(OpenAI::from_env().map_err(|error| Failure::of(&error))?)
+            Arc::new(OpenAI::from_env().map_err(|error| unusable(&error, "OPENAI_BASE_URL"))?)
         }
         ProviderChoice::Anthropic => {
-            Arc::new(Anthropic::from_env().map_err(|error| Failure::of(&error))?)
+            Arc::new(Anthropic::from_env().map_err(|error| unusable(&error, "ANTHROPIC_BASE_URL"))?)
         }
     };
     Ok(Chosen { provider, model })
+}
+
+/// A setting that cannot be used; the address is the one that is easily mistyped.
+fn unusable(error: &ModelError, address: &str) -> Failure {
+    let failure = Failure::of(error);
+    if is_set(address) {
+        failure.hint(format!(
+            "{address} is set; an address looks like http://127.0.0.1:8080/v1"
+        ))
+    } else {
+        failure
+    }
 }
 
 fn missing(named: bool, key: bool) -> Failure {
@@ -68,12 +80,15 @@ fn by_name(provider: &str) -> Option<ProviderChoice> {
 }
 
 fn by_key() -> Option<ProviderChoice> {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if set("OPENAI_API_KEY") {
+    if is_set("OPENAI_API_KEY") {
         Some(ProviderChoice::Openai)
-    } else if set("ANTHROPIC_API_KEY") {
+    } else if is_set("ANTHROPIC_API_KEY") {
         Some(ProviderChoice::Anthropic)
     } else {
         None
     }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }

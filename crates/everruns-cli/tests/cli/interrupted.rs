@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use everruns_acceptance::openai_server::ScriptedStep;
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -53,6 +54,8 @@ fn a_killed_turn_is_resumed_on_its_head_with_an_honest_record() {
     let resumed = place.run(&["resume", &id]);
     assert!(resumed.status.success(), "{resumed:?}");
     insta::assert_snapshot!("resumed_after_kill", resumed.printed());
+    let told = second.requests()[0].body.to_string();
+    assert!(told.contains("where you were interrupted"), "{told}");
     assert_eq!(place.session()["binding"]["head_id"], head);
     let folder = folder(&place, head.as_str().unwrap());
     assert_eq!(text(folder.join("made.txt")), "made\n");
@@ -90,6 +93,39 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_work() {
         assert_eq!(resumed["turn"]["response"], "Gone on.");
         assert_eq!(resumed["diff"]["files"][0]["path"], "made.txt");
     }
+}
+
+/// The first Ctrl-C keeps the files of the cancelled turn, for which it waits as long as somebody else has the head's
+/// lock; the second does not.
+#[test]
+fn a_second_ctrl_c_leaves_at_once_and_the_session_can_be_resumed() {
+    let server = slow();
+    let mut place = Place::new();
+    place.asks(&server);
+    let running = place.start(&["run", "Make the file."]);
+    until("the second request", || server.requests().len() == 2);
+    let session = place.session();
+    let id = session["id"].as_str().unwrap();
+    let head = session["binding"]["head_id"].as_str().unwrap();
+    let locks = place.state().join("workspace-provider").join("locks");
+    let lock = std::fs::OpenOptions::new()
+        .write(true)
+        .open(locks.join(format!("{head}.lock")))
+        .unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    running.send(Signal::INT);
+    // The program heeds signals one after the other: what is said tells that the first one has come.
+    let (said, running) = running.until_said("stopping; press Ctrl-C again to leave at once\n");
+    running.send(Signal::INT);
+    let ran = running.finish();
+    assert_eq!(ran.status.code(), Some(130), "{said}{ran:?}");
+    drop(lock);
+
+    let next = Server::start(vec![ScriptedStep::say("Gone on.")]);
+    place.asks(&next);
+    let resumed = place.json(&["resume", id, "Go on."]);
+    assert_eq!(resumed["turn"]["response"], "Gone on.");
+    assert_eq!(resumed["diff"]["files"][0]["path"], "made.txt");
 }
 
 #[test]

@@ -63,7 +63,12 @@ fn what_the_readme_says_can_be_typed() {
         "{}",
         results[3]
     );
-    assert_eq!(server.requests()[2].body["model"], "gpt-5.6-terra");
+    let resumed = server.requests()[2].body.clone();
+    assert_eq!(resumed["model"], "gpt-5.6-terra");
+    assert!(
+        resumed.to_string().contains("\"Go on.\""),
+        "nothing was interrupted: {resumed}"
+    );
     let changes = before.differences(&place.repository.snapshot());
     assert!(changes.is_empty(), "{changes:?}");
 }

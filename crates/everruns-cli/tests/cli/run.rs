@@ -123,7 +123,23 @@ fn an_empty_task_starts_nothing() {
     for task in ["", "  \n "] {
         insta::assert_snapshot!("run_empty_task", place.refused(&["run", task]));
     }
+    for message in ["", "  \n "] {
+        let said = place.refused(&["resume", "abcd", message]);
+        insta::assert_snapshot!("resume_empty_message", said);
+    }
     assert!(!place.state().exists(), "state was made for nothing");
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    let place = Place::new();
+    let mut program = place.program(&["run", "Make the file.", "--model", "some"]);
+    program
+        .env("OPENAI_API_KEY", "a-key")
+        .env("OPENAI_BASE_URL", "localhost");
+    let ran = place.finish(&mut program);
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    insta::assert_snapshot!("no_address", ran.said());
 }
 
 #[test]

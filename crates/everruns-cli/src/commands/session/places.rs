@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use everruns::session::{EventPayload, Sequence, SessionEvent, SessionRecord};
+use everruns::session::{EventPayload, Sequence, SessionEvent, SessionRecord, TurnOutcome};
 use everruns::{Engine, PlaceFiles, SessionId, SessionPlace};
 use serde_json::{Value, json};
 
 use super::find::events;
-use super::text::turn_outcome;
 use crate::failure::Failure;
 use crate::output::{Output, shown};
 use crate::state::StateFolder;
@@ -79,12 +78,23 @@ fn after(payload: &EventPayload, asked: &str) -> Option<String> {
         EventPayload::SessionResumed { .. } => "being resumed".to_owned(),
         EventPayload::TurnEnded { turn, outcome } => {
             let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("turn {turn} {}: {}", turn_outcome(outcome), shown(&asked))
+            format!("turn {turn}{}: {}", unfinished(outcome), shown(&asked))
         }
         EventPayload::Rewound { to, .. } => format!("going back to event {to}"),
         EventPayload::Forked { from } => format!("being forked from {from}"),
         _ => return None,
     })
+}
+
+/// How a turn ended that did not come to its end, in a word.
+fn unfinished(outcome: &TurnOutcome) -> &'static str {
+    match outcome {
+        TurnOutcome::Completed => "",
+        TurnOutcome::LimitReached => " (limit reached)",
+        TurnOutcome::Cancelled => " (cancelled)",
+        TurnOutcome::Failed { .. } => " (failed)",
+        _ => " (interrupted)",
+    }
 }
 
 /// Shows the places of a session.

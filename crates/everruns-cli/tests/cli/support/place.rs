@@ -1,3 +1,4 @@
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -187,6 +188,18 @@ impl Running {
     pub(crate) fn send(&self, signal: Signal) {
         let process = Pid::from_child(&self.child);
         kill_process(process, signal).unwrap();
+    }
+
+    /// Waits until the program has said `text` on standard error, and gives what it has said up to then.
+    pub(crate) fn until_said(mut self, text: &str) -> (String, Self) {
+        let mut said = Vec::new();
+        let errors = self.child.stderr.as_mut().unwrap();
+        let mut byte = [0];
+        while !said.ends_with(text.as_bytes()) {
+            errors.read_exact(&mut byte).unwrap();
+            said.extend(byte);
+        }
+        (String::from_utf8(said).unwrap(), self)
     }
 
     pub(crate) fn finish(self) -> Ran {
