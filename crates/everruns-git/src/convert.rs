@@ -253,6 +253,9 @@ impl Teller {
                 }
             }
             (GitError::NothingToCommit, Some(head)) => WorkspaceError::NothingToCommit { head },
+            (GitError::FilterFailed { path, source }, Some(head)) => {
+                WorkspaceError::FilterFailed { head, path, source }
+            }
             (GitError::NothingToMerge { .. }, Some(head)) => {
                 WorkspaceError::NothingToMerge { head }
             }

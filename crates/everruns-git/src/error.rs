@@ -200,6 +200,29 @@ pub enum GitError {
         /// The paths.
         paths: Vec<String>,
     },
+    /// A reference isn't what it was a moment ago.
+    #[error("the reference {name} was changed in the meantime")]
+    ReferenceMoved {
+        /// The reference.
+        name: String,
+    },
+    /// A reference can't be made, because of the name of another.
+    #[error("there can't be a reference {name} beside {by}")]
+    ReferenceBlocked {
+        /// The reference.
+        name: String,
+        /// The other one.
+        by: String,
+    },
+    /// A filter that was allowed to run failed.
+    #[error("the filter of {path} failed")]
+    FilterFailed {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The branch and the head have no commit in common.
     #[error("the branch {branch} shares no commit with the head")]
     UnrelatedHistories {

@@ -23,6 +23,8 @@ mod diff;
 mod doctor;
 #[path = "git/dropped.rs"]
 mod dropped;
+#[path = "git/filters.rs"]
+mod filters;
 #[path = "git/full_disk.rs"]
 mod full_disk;
 #[path = "git/generated.rs"]
@@ -39,6 +41,8 @@ mod ignored;
 mod input;
 #[path = "git/lifecycle.rs"]
 mod lifecycle;
+#[path = "git/locks.rs"]
+mod locks;
 #[path = "git/merge.rs"]
 mod merge;
 #[path = "git/parallel.rs"]

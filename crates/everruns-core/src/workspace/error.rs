@@ -149,6 +149,17 @@ pub enum WorkspaceError {
         /// The branch.
         branch: String,
     },
+    /// A filter that the application allowed to run, such as Git LFS, failed for a file of the head.
+    #[error("the filter of {path} in the head {head} failed")]
+    FilterFailed {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// The file, bytes that are not UTF-8 escaped.
+        path: String,
+        /// What went wrong.
+        #[source]
+        source: BoxError,
+    },
     /// The branch and the head have no commit in common, so nothing says what either side changed.
     #[error(
         "the branch {branch} and the head share no commit, as far as this repository's history goes: take the changes \

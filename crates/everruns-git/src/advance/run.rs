@@ -78,7 +78,7 @@ fn move_branch(worktree: &gix::Repository, advance: &Advance, now: i64) -> Resul
         refs.swap(&advance.branch, advance.from, advance.to, &advance.why)
     };
     moved.map_err(|failure| match failure {
-        GitError::Git { source, .. } if source.is_conflict() => GitError::BranchMoved {
+        GitError::ReferenceMoved { .. } => GitError::BranchMoved {
             branch: advance
                 .branch
                 .strip_prefix("refs/heads/")

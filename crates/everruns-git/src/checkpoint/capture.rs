@@ -12,7 +12,7 @@ use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
 use crate::scan::{Renames, Scan, path_of, scan};
-use crate::worktree::conversion;
+use crate::worktree::{conversion, store};
 
 /// The state of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -262,7 +262,8 @@ impl Reader<'_> {
                 content,
                 executable: found,
             } => {
-                let id = self.store(path, &content)?;
+                let (pipeline, index) = (&mut self.pipeline, &self.index);
+                let id = store(self.worktree, pipeline, index, path, &content)?;
                 let kind = if executable.unwrap_or(found) {
                     EntryKind::BlobExecutable
                 } else {
@@ -274,19 +275,6 @@ impl Reader<'_> {
             Found::Special => Ok(Entry::Uncaptured(Why::Special)),
             Found::Folder | Found::Nothing => Ok(Entry::Same),
         }
-    }
-
-    fn store(&mut self, path: &BStr, content: &[u8]) -> Result<ObjectId> {
-        use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
-        let native = gix::path::from_bstr(path).git("convert a path")?;
-        let converted = self.pipeline.convert_to_git(content, &native, &self.index);
-        let id = match converted {
-            Ok(ToGitOutcome::Buffer(bytes)) => self.worktree.write_blob(bytes),
-            Ok(ToGitOutcome::Process(stream)) => self.worktree.write_blob_stream(stream),
-            // What can't be converted, such as text in another encoding than declared, is kept as it is.
-            Ok(ToGitOutcome::Unchanged(_)) | Err(_) => self.worktree.write_blob(content),
-        };
-        Ok(id.git("store a file")?.detach())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use everruns_core::failpoint::hit;
+
 use super::reference::{Checkpoint, numbers};
 use crate::error::Result;
 use crate::repository::Refs;
@@ -35,10 +37,12 @@ pub(crate) fn prune(
             removed.push(checkpoint);
         }
     }
+    hit("git.prune.after-choice")?;
     let references = removed
         .iter()
         .map(|checkpoint| (checkpoint.reference(), checkpoint.id));
     Refs::new(repository, at).delete_all(references)?;
+    hit("git.prune.after-references")?;
     Ok(Pruned {
         kept: (all.len() - removed.len()) as u64,
         removed,

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::context::{Examination, shown};
 use super::state::list;
 use crate::error::{GitStep as _, Result};
+use crate::repository::{dead_locks, is_of_dead, remove_dead_locks};
 use crate::state::{HeadRecord, WorkspaceRecord};
 
 /// Whether the repository is where it was; told if not.
@@ -60,32 +61,50 @@ pub(super) fn checkpoints(
     Ok(())
 }
 
-/// Lock files of references of ours. Git's own processes take them too, so nothing proves that their holder is gone.
+/// Lock files of references. Those that killed processes of ours left say so themselves; nothing proves it of others.
 pub(super) fn reference_locks(
     examination: &mut Examination<'_>,
     workspace: &WorkspaceRecord,
 ) -> Result<()> {
-    for folder in ["refs/heads/everruns", "refs/everruns"] {
-        let mut waiting = vec![workspace.common_dir.join(folder)];
-        while let Some(folder) = waiting.pop() {
-            for path in list(&folder)? {
-                if is_folder(&path) {
-                    waiting.push(path);
-                } else if path
-                    .extension()
-                    .is_some_and(|extension| extension == "lock")
-                {
-                    examination.tell(
-                        "reference-lock",
-                        shown(&path),
-                        "a reference is being changed, or a process was killed while it did that; if none is running, \
-                         delete this file",
-                    );
-                }
+    let common = &workspace.common_dir;
+    let mut told = BTreeSet::new();
+    for left in dead_locks(common)? {
+        examination.offer(
+            "stale-reference-lock",
+            shown(&left.lock),
+            "the process that took this lock, or was about to, is no more",
+            || remove_dead_locks(common),
+        );
+        told.insert(left.lock);
+    }
+    let mut waiting = vec![common.join("refs")];
+    let mut locks = vec![common.join("packed-refs.lock")];
+    while let Some(folder) = waiting.pop() {
+        for path in list(&folder)? {
+            if is_folder(&path) {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|end| end == "lock") && !is_note(common, &path) {
+                locks.push(path);
             }
         }
     }
+    for lock in locks {
+        if told.contains(&lock) || is_of_dead(&lock)?.is_none() {
+            continue;
+        }
+        examination.tell(
+            "reference-lock",
+            shown(&lock),
+            "a reference is being changed, or another program was killed while it did that; if none is running, delete \
+             this file",
+        );
+    }
     Ok(())
+}
+
+/// Whether the file is one of those that say who takes a lock, and not a lock itself.
+fn is_note(common: &Path, path: &Path) -> bool {
+    path.parent() == Some(&common.join("refs/everruns"))
 }
 
 fn is_folder(path: &Path) -> bool {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use everruns_core::failpoint::hit;
+
 use super::handle::Handle;
 use crate::checkpoint::{self, Pruned};
 use crate::error::Result;
@@ -24,6 +26,7 @@ pub(crate) fn prune(handle: &Handle, keep: usize) -> Result<Pruned> {
             needed.insert(checkpoint);
         }
     }
+    hit("git.prune.after-needed")?;
     let repository = handle.context.repository(&handle.workspace)?;
     let _shared = Lock::acquire(
         &layout.repository_lock(&handle.workspace.id),

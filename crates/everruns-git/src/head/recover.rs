@@ -10,7 +10,7 @@ use super::restore::finish_restore;
 use crate::advance;
 use crate::context::Context;
 use crate::error::Result;
-use crate::repository::Refs;
+use crate::repository::{Refs, remove_dead_locks};
 use crate::state::{HeadRecord, Intent, Lock, NameSlot, Operation, WorkspaceRecord, durable};
 use crate::worktree::{Worktree, delete};
 
@@ -19,6 +19,15 @@ use crate::worktree::{Worktree, delete};
 /// An operation under way holds its head's lock, so what can be locked has been abandoned. One head that can't be
 /// recovered doesn't keep the others from being used: it is left as it is, for the next open, and logged.
 pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
+    for workspace in WorkspaceRecord::all(&context.layout)? {
+        if let Err(failure) = remove_dead_locks(&workspace.common_dir) {
+            tracing::warn!(
+                repository = %workspace.common_dir.display(),
+                error = %failure,
+                "the locks of a killed process can't be removed yet"
+            );
+        }
+    }
     for id in Intent::heads(&context.layout)? {
         if let Err(failure) = recover_head(context, &id) {
             tracing::warn!(head = id, error = %failure, "an interrupted operation can't be completed yet");

@@ -115,7 +115,7 @@ fn follower(
 /// A lost race for the branch, told as such.
 fn moved(failure: GitError, branch: &str) -> GitError {
     match failure {
-        GitError::Git { source, .. } if source.is_conflict() => GitError::BranchMoved {
+        GitError::ReferenceMoved { .. } => GitError::BranchMoved {
             branch: branch.to_owned(),
         },
         failure => failure,

@@ -8,6 +8,9 @@ mod user_settings;
 
 pub(crate) use locate::locate;
 pub(crate) use open::Opener;
-pub(crate) use refs::{Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+pub(crate) use refs::{
+    Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, dead_locks, is_of_dead, remove_dead_locks,
+    signature_time,
+};
 pub(crate) use revision::{default_start, resolve};
 pub(crate) use user_settings::UserSettings;

@@ -1,7 +1,7 @@
 //! What a head holds that this backend doesn't handle fully.
 
 use everruns_core::workspace::DegradedFact;
-use gix::bstr::{BStr, ByteSlice as _};
+use gix::bstr::BStr;
 use gix::dir::entry::Kind;
 use gix::index::entry::Mode;
 use gix::status::index_worktree::Item;
@@ -10,6 +10,8 @@ use crate::error::{GitStep as _, Result};
 use crate::head::Handle;
 use crate::names::path_text;
 use crate::scan::{Scan, path_of};
+
+use super::filters::filters;
 
 /// The facts about the head of `handle`, opened as `worktree` and just seen as `scan`.
 pub(crate) fn degraded(
@@ -22,11 +24,14 @@ pub(crate) fn degraded(
     settings(worktree, &mut facts);
     submodules(handle, worktree, &mut facts)?;
     uncaptured(scan, &mut facts);
-    filters(handle, worktree, &mut facts);
+    if !handle.context.opener.runs_filters() {
+        filters(&handle.worktree().folder, worktree, scan, &mut facts)?;
+    }
     Ok(facts)
 }
 
-fn fact(kind: &str, path: Option<&BStr>, detail: impl Into<String>) -> DegradedFact {
+/// A fact about `path`, or about the whole head.
+pub(super) fn fact(kind: &str, path: Option<&BStr>, detail: impl Into<String>) -> DegradedFact {
     DegradedFact {
         kind: kind.to_owned(),
         path: path.map(path_text),
@@ -98,31 +103,5 @@ fn uncaptured(scan: &Scan, facts: &mut Vec<DegradedFact>) {
             _ => continue,
         };
         facts.push(fact(kind, Some(path_of(item)), detail));
-    }
-}
-
-/// Files that a program of the repository's choice would have to convert.
-fn filters(handle: &Handle, worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
-    if handle.context.opener.runs_filters() {
-        return;
-    }
-    let Ok(index) = worktree.index_or_empty() else {
-        return;
-    };
-    let path = BStr::new(".gitattributes");
-    let Some(entry) = index.entry_by_path(path) else {
-        return;
-    };
-    let Ok(blob) = worktree.find_blob(entry.id) else {
-        return;
-    };
-    let filtered = blob
-        .data
-        .lines()
-        .any(|line| !line.starts_with(b"#") && line.contains_str("filter="));
-    if filtered {
-        let detail =
-            "attributes name a filter, such as Git LFS; it is not run, and files are as stored";
-        facts.push(fact("filter-not-run", Some(path), detail));
     }
 }

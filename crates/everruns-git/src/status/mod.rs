@@ -2,6 +2,7 @@
 
 mod degraded;
 mod entries;
+mod filters;
 
 pub(crate) use degraded::degraded;
 pub(crate) use entries::entries;

@@ -9,7 +9,7 @@ mod verify;
 
 pub(crate) use checkout::populate;
 pub(crate) use contents::LatestContents;
-pub(crate) use conversion::conversion;
+pub(crate) use conversion::{conversion, store};
 pub(crate) use record::{NewRecord, Worktree};
 pub(crate) use remove::delete;
 pub(crate) use verify::is_linked;

@@ -126,6 +126,65 @@ async fn c11_a_checkpoint_touches_nothing() {
     assert_eq!(listed, [clean, dirty]);
 }
 
+/// Every file below the repository's objects, packs included.
+fn object_files(scene: &Scene) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![scene.repository.path.join(".git/objects")];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// C11: a state that is kept already writes no file among the objects, whatever kind of state it is.
+#[tokio::test]
+async fn c11_an_unchanged_state_writes_no_object() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let states: [&dyn Fn(); 5] = [
+        &|| {},
+        &|| disturb(&folder),
+        &|| {
+            git(&folder, &["add", "-A"]);
+        },
+        &|| {
+            git(&folder, &["commit", "-qm", "work"]);
+            git(&folder, &["gc", "-q"]);
+        },
+        &|| {
+            git(&folder, &["reset", "-q", "--hard", "main"]);
+            conflict(&folder);
+        },
+    ];
+    for (number, change) in states.into_iter().enumerate() {
+        change();
+        let first = head.checkpoint().await.unwrap();
+        let objects = object_files(&scene);
+        // The same bytes, written again at another time.
+        for path in ["src/lib.rs", "untracked.txt"] {
+            if let Ok(content) = std::fs::read(folder.join(path)) {
+                std::fs::write(folder.join(path), content).unwrap();
+            }
+        }
+        assert_eq!(head.checkpoint().await.unwrap(), first, "state {number}");
+        assert_eq!(object_files(&scene), objects, "state {number}");
+        // Looking stores nothing either.
+        head.status().await.unwrap();
+        head.diff().await.unwrap();
+        head.plan_restore(&first).await.unwrap();
+        assert_eq!(object_files(&scene), objects, "state {number}");
+    }
+}
+
 #[tokio::test]
 async fn checkpoints_have_labels_and_numbers() {
     let scene = Scene::new();
@@ -254,32 +313,4 @@ async fn pruning_keeps_the_latest_and_what_is_needed() {
         [2, kept.number]
     );
     assert_eq!(head.destroy().await.unwrap(), destroyed);
-}
-
-/// A process that is killed while it creates a reference leaves the reference's lock file behind.
-#[tokio::test]
-async fn h62_a_dead_lock_of_a_checkpoint_does_not_block_the_next() {
-    let scene = Scene::new();
-    let head = scene.head("locked").await;
-    write(&scene.folder(&head).join("draft.txt"), "draft\n");
-    let common = scene.folder(&head);
-    let common = String::from_utf8(crate::fixture::git_raw(
-        &common,
-        &["rev-parse", "--git-common-dir"],
-    ))
-    .unwrap();
-    let lock = Path::new(common.trim()).join(format!(
-        "refs/everruns/heads/{}/checkpoints/1.lock",
-        head.id()
-    ));
-    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
-    write(&lock, "");
-    let kept = head.checkpoint().await.unwrap();
-    assert_eq!(kept.number, 1);
-    assert!(!lock.exists(), "the dead lock is gone");
-    let reference = kept.location.unwrap();
-    git(
-        &scene.folder(&head),
-        &["rev-parse", "--verify", "--quiet", &reference],
-    );
 }

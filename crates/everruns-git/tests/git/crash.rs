@@ -65,6 +65,7 @@ async fn child() {
             drop(head.restore(&first).await.unwrap());
         }
         "merge" => drop(one().await.merge_into("target").await.unwrap()),
+        "prune" => drop(one().await.prune_checkpoints(1).await.unwrap()),
         "destroy" => drop(one().await.destroy().await.unwrap()),
         other => panic!("{other}"),
     }
@@ -314,6 +315,124 @@ async fn h64_a_killed_destroy_loses_nothing() {
         scene.trash_is_emptied().await;
         assert_eq!(snapshot(project), before);
         workspace.head("one").create().await.unwrap();
+    }
+}
+
+/// Every file of a repository that keeps others from a reference.
+fn locks(git_dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![git_dir.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|end| end == "lock") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// A killed forgetting of checkpoints has forgotten some, or all that it was to; the others are whole.
+#[tokio::test]
+async fn h62_a_killed_prune_forgets_nothing_else() {
+    let points = [
+        "git.prune.after-needed",
+        "git.prune.after-choice",
+        "git.refs.after-locks",
+        "git.refs.after-packed-lock",
+        "git.refs.after-packed",
+        "git.refs.after-loose",
+        "git.refs.after-deletion",
+        "git.prune.after-references",
+    ];
+    for failpoint in points {
+        let scene = Scene::new();
+        let project = &scene.repository.path;
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        for number in 1..=6 {
+            write(&folder.join("work.txt"), &format!("{number}\n"));
+            head.checkpoint().await.unwrap();
+            if number == 3 {
+                // Some are packed, some are both, and some are not.
+                git(project, &["pack-refs", "--all"]);
+                git(project, &["pack-refs", "--all", "--no-prune"]);
+            }
+        }
+        let before = head.checkpoints().await.unwrap();
+        let references = git(project, &["for-each-ref", "refs/heads", "refs/tags"]);
+        let status = porcelain(&folder);
+        killed(&scene, "prune", failpoint);
+        let workspace = workspace(&scene, scene.reopened()).await;
+        assert_eq!(
+            locks(&project.join(".git")),
+            [""; 0].map(std::path::PathBuf::from),
+            "{failpoint}"
+        );
+        let again = named(&workspace, "one").await;
+        let left = again.checkpoints().await.unwrap();
+        assert_eq!(left.last(), before.last(), "{failpoint}");
+        let had_begun = points.iter().position(|point| *point == failpoint) > Some(3);
+        assert_eq!(left.len() < 6, had_begun, "{failpoint}: {}", left.len());
+        assert!(left.iter().all(|kept| before.contains(kept)), "{failpoint}");
+        assert_eq!(again.prune_checkpoints(1).await.unwrap().kept, 1);
+        assert_eq!(again.checkpoints().await.unwrap(), before[5..]);
+        assert_eq!(porcelain(&folder), status, "{failpoint}");
+        let now = git(project, &["for-each-ref", "refs/heads", "refs/tags"]);
+        assert_eq!(now, references, "{failpoint}");
+        git(project, &["fsck", "--strict"]);
+        git(project, &["pack-refs", "--all"]);
+        let report = scene.reopened().doctor(false).await.unwrap();
+        assert!(report.findings.is_empty(), "{failpoint}: {report:?}");
+    }
+}
+
+/// A process killed while it holds the lock of a reference leaves nothing that keeps anybody from it.
+#[tokio::test]
+async fn h60_h62_locks_of_killed_processes_go() {
+    let points = [
+        "git.refs.after-lock",
+        "git.refs.after-log",
+        "git.refs.after-replacement",
+    ];
+    let operations = ["create", "checkpoint", "merge"];
+    let all = operations
+        .into_iter()
+        .flat_map(|operation| points.map(|point| (operation, point)));
+    for (number, (operation, failpoint)) in all.enumerate() {
+        let scene = Scene::new();
+        let project = &scene.repository.path;
+        git(project, &["branch", "target"]);
+        let head = scene.head("one").await;
+        write(&scene.folder(&head).join("work.txt"), "work\n");
+        killed(&scene, operation, failpoint);
+        let what = format!("{operation} at {failpoint}");
+        assert!(!locks(&project.join(".git")).is_empty(), "{what}");
+        let found = scene.backend.doctor(false).await.unwrap().findings;
+        let told = found
+            .iter()
+            .any(|found| found.kind == "stale-reference-lock" && found.repairable);
+        assert!(told, "{what}: {found:?}");
+        if number % 2 == 0 {
+            scene.reopened();
+            assert!(locks(&project.join(".git")).is_empty(), "{what}");
+        }
+        // Without it, the next operation on the reference puts the lock aside.
+        let head = named(&scene.workspace().await, "one").await;
+        if operation == "merge" {
+            head.merge_into("target").await.unwrap();
+        } else {
+            head.checkpoint().await.unwrap();
+        }
+        scene.reopened();
+        assert!(locks(&project.join(".git")).is_empty(), "{what}");
+        let found = scene.reopened().doctor(false).await.unwrap().findings;
+        assert!(found.is_empty(), "{what}: {found:?}");
+        git(project, &["fsck", "--strict"]);
+        git(project, &["gc", "-q"]);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Going back to a checkpoint.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use everruns_core::workspace::WorkspaceError;
 
@@ -47,6 +49,65 @@ async fn restore_writes_only_what_differs() {
     assert_eq!(receipt.changed, ["README.md"]);
     assert_eq!(inode("src/lib.rs"), untouched);
     assert!(porcelain(&folder).is_empty());
+}
+
+/// When each file and folder was last changed, and which it is; Git's own file apart.
+fn times(folder: &Path) -> BTreeMap<PathBuf, (i64, i64, u64)> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = std::fs::symlink_metadata(&path).unwrap();
+            if meta.is_dir() {
+                waiting.push(path.clone());
+            }
+            found.insert(path, (meta.mtime(), meta.mtime_nsec(), meta.ino()));
+        }
+    }
+    found
+}
+
+/// Files that don't differ keep their times, so that no build tool takes them for changed; ignored ones as well.
+#[tokio::test]
+async fn h63_restore_keeps_the_times_of_what_does_not_differ() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("draft.txt"), "draft\n");
+    write(&folder.join("src/staged.rs"), "staged\n");
+    git(&folder, &["add", "src/staged.rs"]);
+    write(&folder.join("ignored/cache"), "cache\n");
+    let first = head.checkpoint().await.unwrap();
+    // Times that no clock gives by itself now.
+    for path in ["draft.txt", "src/lib.rs", "src/staged.rs", "ignored/cache"] {
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).open(folder.join(path)).unwrap();
+        let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::new(1_000_000, 1);
+        file.set_modified(past).unwrap();
+    }
+    let before = times(&folder);
+    write(&folder.join("README.md"), "changed\n");
+    write(&folder.join("tools/new.sh"), "new\n");
+    std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+    git(&folder, &["commit", "-qm", "what was staged"]);
+    let receipt = head.restore(&first).await.unwrap();
+    let changed = ["README.md", "src/two.rs", "tools/new.sh"];
+    assert_eq!(receipt.changed, changed);
+    let mut after = times(&folder);
+    let mut expected = before.clone();
+    // A folder's own time tells of the files that came and went in it.
+    for path in ["README.md", "src/two.rs", "src", "tools"] {
+        after.remove(&folder.join(path)).unwrap();
+        expected.remove(&folder.join(path)).unwrap();
+    }
+    assert_eq!(after, expected);
+    assert_eq!(head.restore(&first).await.unwrap().changed, [""; 0]);
+    let again: BTreeMap<_, _> = times(&folder);
+    assert_eq!(again[&folder.join("README.md")].2, {
+        let meta = std::fs::symlink_metadata(folder.join("README.md")).unwrap();
+        meta.ino()
+    });
 }
 
 #[tokio::test]
