@@ -15,7 +15,7 @@ pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;
 pub use precondition::{LastLink, Precondition, Removal, Replace};
 pub use search::{
-    GrepQuery, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream, SearchSummary,
-    SearchTarget, Truncation,
+    GrepQuery, GrepShow, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream,
+    SearchSummary, SearchTarget, Truncation,
 };
 pub use session_file_system::SessionFileSystem;

@@ -31,6 +31,19 @@ pub enum SearchTarget {
     Grep(GrepQuery),
 }
 
+/// What a search for lines shows of a file with matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum GrepShow {
+    /// Its lines: [`SearchEvent::Line`].
+    #[default]
+    Lines,
+    /// Its path: [`SearchEvent::Path`].
+    Files,
+    /// Its path and how many of its lines match: [`SearchEvent::Count`].
+    Counts,
+}
+
 /// A search for lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepQuery {
@@ -44,8 +57,10 @@ pub struct GrepQuery {
     pub multiline: bool,
     /// Only files whose path matches one of these globs; all when empty.
     pub globs: Vec<String>,
-    /// How many lines before and after each match to show.
+    /// How many lines before and after each match to show, when lines are shown.
     pub context: usize,
+    /// What is shown of a file with matches.
+    pub show: GrepShow,
 }
 
 impl GrepQuery {
@@ -58,6 +73,7 @@ impl GrepQuery {
             multiline: false,
             globs: Vec::new(),
             context: 0,
+            show: GrepShow::Lines,
         }
     }
 }
@@ -65,9 +81,9 @@ impl GrepQuery {
 /// How much a search may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// At most so many matches (paths or matching lines).
+    /// At most so many matches (paths, counts or matching lines).
     pub matches: usize,
-    /// At most so many bytes of matched text.
+    /// At most so many bytes of lines or paths.
     pub bytes: usize,
     /// At most so many bytes of one line; longer ones are cut.
     pub line_bytes: usize,
@@ -174,6 +190,13 @@ pub enum SearchEvent {
         /// `false` for a line of context.
         is_match: bool,
     },
+    /// A file and how many of its lines match, at least one.
+    Count {
+        /// The file.
+        path: WorkspacePath,
+        /// How many.
+        lines: u64,
+    },
     /// The last event.
     Summary(SearchSummary),
 }
@@ -183,7 +206,7 @@ pub enum SearchEvent {
 pub struct SearchSummary {
     /// How many files were looked at.
     pub files: u64,
-    /// How many paths or lines matched.
+    /// How many paths or lines were shown as matches.
     pub matches: u64,
     /// How many files were passed over as binary.
     pub binary: u64,

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::AgentSummary;
 use crate::clock::Timestamp;
@@ -128,6 +129,9 @@ pub enum EventPayload {
         output: String,
         /// How it ended.
         outcome: ToolOutcome,
+        /// The same for programs, as the tool's output schema describes it; the model is not told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Value>,
     },
     /// A turn ended.
     TurnEnded {

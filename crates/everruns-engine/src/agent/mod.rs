@@ -11,9 +11,10 @@ mod toolset;
 use std::fmt;
 use std::sync::Arc;
 
-use everruns_core::model::ModelProvider;
+use everruns_core::model::{ModelProvider, ToolSpec};
 use everruns_core::session::AgentSummary;
 use everruns_fs::{SeededFile, WorkspacePolicy, WorkspaceRootSet};
+use serde_json::Value;
 
 pub(crate) use backends::{Backends, is_same};
 pub use builder::AgentBuilder;
@@ -91,6 +92,16 @@ impl Agent {
     /// The names of its tools, sorted.
     pub fn tool_names(&self) -> Vec<String> {
         self.inner.tools.names()
+    }
+
+    /// What the model is told of its tools, sorted by name.
+    pub fn tool_specs(&self) -> Arc<[ToolSpec]> {
+        self.inner.tools.specs()
+    }
+
+    /// The JSON schema of the facts that calls of a tool record; `None` when there is no such tool, or it records none.
+    pub fn tool_output_schema(&self, name: &str) -> Option<Value> {
+        self.inner.tools.get(name)?.output_schema()
     }
 
     /// What a store keeps of it.

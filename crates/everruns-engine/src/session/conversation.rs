@@ -262,6 +262,7 @@ mod tests {
             tool: "t".into(),
             output: format!("result of {id}"),
             outcome: ToolOutcome::Succeeded,
+            data: None,
         }
     }
 

@@ -25,6 +25,7 @@ pub(super) async fn closing(active: &Active, state: &JournalState) -> Vec<EventP
             tool: call.name.clone(),
             output: UNKNOWN_OUTCOME.to_owned(),
             outcome: ToolOutcome::Unknown,
+            data: None,
         })
         .collect();
     let changed = keep::may_have_changed(&active.agent, conversation);

@@ -25,6 +25,11 @@ pub trait Tool: Send + Sync {
     /// What the model is told of it. The same at every call.
     fn spec(&self) -> ToolSpec;
 
+    /// The JSON schema of [`ToolOutput::data`]; `None` when calls give none. The same at every call.
+    fn output_schema(&self) -> Option<Value> {
+        None
+    }
+
     /// Whether calls change nothing, so that several may run at once.
     fn is_read_only(&self) -> bool {
         false
@@ -44,6 +49,10 @@ pub trait Tool: Send + Sync {
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn spec(&self) -> ToolSpec {
         (**self).spec()
+    }
+
+    fn output_schema(&self) -> Option<Value> {
+        (**self).output_schema()
     }
 
     fn is_read_only(&self) -> bool {

@@ -1,44 +1,18 @@
 use everruns_core::model::ToolSpec;
 use everruns_core::path::WorkspacePath;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::schema;
 use crate::tool_api::ToolError;
 
 /// What a model is told of a tool whose arguments are `A`.
 pub(super) fn spec<A: JsonSchema>(name: &str, description: &str) -> ToolSpec {
-    let mut settings = SchemaSettings::default();
-    // Not every provider follows references.
-    settings.inline_subschemas = true;
-    let mut input_schema = settings
-        .into_generator()
-        .into_root_schema_for::<A>()
-        .to_value();
-    if let Value::Object(schema) = &mut input_schema {
-        schema.remove("$schema");
-        schema.remove("title");
-    }
-    drop_formats(&mut input_schema);
     ToolSpec {
         name: name.to_owned(),
         description: description.to_owned(),
-        input_schema,
-    }
-}
-
-/// Drops names of Rust's number types, which are no formats of JSON schema.
-fn drop_formats(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            if map.get("format").is_some_and(Value::is_string) {
-                map.remove("format");
-            }
-            map.values_mut().for_each(drop_formats);
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_formats),
-        _ => {}
+        input_schema: schema::of_input::<A>(),
     }
 }
 

@@ -2,10 +2,11 @@ use async_trait::async_trait;
 use everruns_core::file_system::{FileKind, Precondition, Removal};
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{arguments, errors, stale};
+use super::kind::Kind;
+use super::{arguments, errors, schema, stale};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// Deletes a file or folder.
@@ -22,6 +23,15 @@ struct Arguments {
     recursive: bool,
 }
 
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    /// What was deleted.
+    path: String,
+    /// What it was.
+    kind: Kind,
+}
+
 #[async_trait]
 impl Tool for DeleteFile {
     fn spec(&self) -> ToolSpec {
@@ -29,6 +39,10 @@ impl Tool for DeleteFile {
             "delete_file",
             "Deletes a file, a link (not what it leads to) or a folder.",
         )
+    }
+
+    fn output_schema(&self) -> Option<Value> {
+        Some(schema::of_output::<Facts>())
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
@@ -46,11 +60,14 @@ impl Tool for DeleteFile {
         } else {
             Removal::Entry
         };
-        files
-            .remove(&path, removal, precondition)
-            .await
-            .map_err(stale::explain)?;
+        let removed = files.remove(&path, removal, precondition).await;
+        stale::explained(context, &path, removed).await?;
         context.seen().forget(&path);
-        Ok(format!("Deleted {path}.").into())
+        Ok(
+            ToolOutput::new(format!("Deleted {path}.")).with_data(&Facts {
+                path: path.to_string(),
+                kind: kind.into(),
+            }),
+        )
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use bytes::Bytes;
 use similar::TextDiff;
 
-use super::text::is_binary;
+use super::encoding;
 
 /// Lines that are shown.
 const MAX_LINES: usize = 60;
@@ -13,11 +14,11 @@ const MAX_LINES: usize = 60;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What changed, for a message that ends with it; nothing for what is no text.
-pub(super) fn since(before: &[u8], now: &[u8]) -> String {
-    if is_binary(before) || is_binary(now) {
+pub(super) fn since(before: &Bytes, now: &Bytes) -> String {
+    let (Some(before), Some(now)) = (encoding::decode(before), encoding::decode(now)) else {
         return String::new();
-    }
-    let diff = unified(before, now);
+    };
+    let diff = unified(&before.bytes, &now.bytes);
     if diff.is_empty() {
         return String::new();
     }
@@ -30,9 +31,11 @@ pub(super) fn unified(before: &[u8], now: &[u8]) -> String {
         String::from_utf8_lossy(before),
         String::from_utf8_lossy(now),
     );
-    let diff = TextDiff::configure()
-        .timeout(PATIENCE)
-        .diff_lines(before.as_ref(), now.as_ref());
+    // A byte order mark cannot be seen, so it would make lines look changed that are not.
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(
+        before.trim_start_matches('\u{feff}'),
+        now.trim_start_matches('\u{feff}'),
+    );
     let text = diff
         .unified_diff()
         .context_radius(2)

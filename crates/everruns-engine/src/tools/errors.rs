@@ -35,7 +35,9 @@ fn advice(error: &FileSystemError) -> &'static str {
             "It cannot be changed: work elsewhere, or tell the user what you would need."
         }
         FileSystemError::Conflict { .. } => "Read it again with read_file, then repeat the change.",
-        FileSystemError::TooLarge { .. } => "Use grep to find the part you need.",
+        FileSystemError::TooLarge { .. } => {
+            "No file tool reads or writes so much: do without it, or tell the user."
+        }
         FileSystemError::UnknownRoot { .. } => "Other files are in /workspace.",
         FileSystemError::InvalidPattern { .. } => {
             "Correct the pattern, or set `fixed` to search for the text itself."

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{arguments, search};
+use super::{arguments, schema, search};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// Paths shown at once.
@@ -44,6 +44,10 @@ impl Tool for FindFiles {
         )
     }
 
+    fn output_schema(&self) -> Option<Value> {
+        Some(schema::of_output::<search::Facts>())
+    }
+
     fn is_read_only(&self) -> bool {
         true
     }
@@ -64,6 +68,6 @@ impl Tool for FindFiles {
         };
         let nothing = "[no file matches; names that start with a dot and ignored files need `include_hidden` and \
                        `include_ignored`]";
-        Ok(search::run(context, query, nothing).await?.into())
+        search::run(context, query, nothing).await
     }
 }

@@ -1,17 +1,17 @@
 use std::fmt::Write as _;
 
 use async_trait::async_trait;
-use everruns_core::file_system::{DirectoryEntry, FileKind, PageRequest};
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{arguments, errors, search};
+use super::tree::{self, Tree};
+use super::{arguments, schema};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// Entries shown at once.
-const MAX_ENTRIES: usize = 500;
+/// The deepest tree that is shown at once.
+const MAX_DEPTH: usize = 10;
 
 /// Lists a folder.
 #[derive(Debug)]
@@ -22,8 +22,21 @@ pub(super) struct ListDirectory;
 struct Arguments {
     /// The folder; /workspace when left out.
     path: Option<String>,
-    /// Goes on after this name of a listing before.
+    /// How many levels to show: 1, which is meant when left out, for what is directly in the folder, up to 10.
+    depth: Option<usize>,
+    /// Goes on after this entry of a listing before.
     after: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    /// The folder.
+    path: String,
+    /// How many entries were shown.
+    entries: usize,
+    /// The `after` that goes on; null when all was shown.
+    next: Option<String>,
 }
 
 #[async_trait]
@@ -31,9 +44,13 @@ impl Tool for ListDirectory {
     fn spec(&self) -> ToolSpec {
         arguments::spec::<Arguments>(
             "list_directory",
-            "Lists what is directly in a folder: folders end with /, links with @, files have their size in bytes. Use \
-             find_files to look further down.",
+            "Lists what is in a folder, with `depth` also in the folders below: folders end with /, links with @, \
+             files have their size in bytes. Use find_files to look for names.",
         )
+    }
+
+    fn output_schema(&self) -> Option<Value> {
+        Some(schema::of_output::<Facts>())
     }
 
     fn is_read_only(&self) -> bool {
@@ -43,44 +60,27 @@ impl Tool for ListDirectory {
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
         let wanted: Arguments = arguments::parse(arguments)?;
         let folder = arguments::folder(wanted.path.as_deref())?;
-        let page = PageRequest {
-            after: wanted.after,
-            limit: MAX_ENTRIES,
-        };
-        let page = context
-            .file_system()
-            .list(&folder, page)
-            .await
-            .map_err(errors::explain)?;
-        let mut shown: String = page.entries.iter().map(line).collect();
-        for name in &page.unrepresentable {
+        let depth = wanted.depth.unwrap_or(1).clamp(1, MAX_DEPTH);
+        let Tree {
+            lines: mut shown,
+            entries,
+            next,
+        } = tree::show(context, &folder, depth, wanted.after.as_deref()).await?;
+        if let Some(next) = &next {
             // Writing to a text cannot fail.
             let _infallible = writeln!(
                 shown,
-                "{} (its name is no Unicode: it cannot be opened)",
-                search::escaped(name)
-            );
-        }
-        if let Some(next) = page.next {
-            let _infallible = writeln!(
-                shown,
                 "[there are more: go on with after {}]",
-                Value::String(next)
+                Value::from(next.as_str())
             );
         }
         if shown.is_empty() {
             shown.push_str("[the folder is empty]");
         }
-        Ok(shown.into())
-    }
-}
-
-fn line(entry: &DirectoryEntry) -> String {
-    let name = search::escaped(&entry.name);
-    match entry.stat.kind {
-        FileKind::Directory => format!("{name}/\n"),
-        FileKind::Symlink => format!("{name}@\n"),
-        FileKind::File => format!("{name} ({})\n", entry.stat.size),
-        _ => format!("{name} (special: it cannot be opened)\n"),
+        Ok(ToolOutput::new(shown).with_data(&Facts {
+            path: folder.to_string(),
+            entries,
+            next,
+        }))
     }
 }

@@ -9,18 +9,24 @@ mod delete_file;
 mod diff;
 mod edit;
 mod edit_file;
+mod encoding;
 mod errors;
 mod find_files;
 mod grep;
 #[cfg(test)]
 mod kept_inputs;
+mod kind;
+mod line_ends;
 mod list_directory;
 mod move_file;
 mod nearest;
 mod read_file;
+mod schema;
 mod search;
+mod show;
 mod stale;
 mod text;
+mod tree;
 mod write_file;
 
 use std::sync::Arc;

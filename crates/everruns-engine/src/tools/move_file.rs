@@ -2,10 +2,10 @@ use async_trait::async_trait;
 use everruns_core::file_system::{FileKind, FileSystemError, Replace};
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{arguments, errors, stale};
+use super::{arguments, errors, schema, stale};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// Moves a file or folder.
@@ -24,10 +24,23 @@ struct Arguments {
     replace: bool,
 }
 
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    /// Where it was.
+    from: String,
+    /// Where it is now.
+    to: String,
+}
+
 #[async_trait]
 impl Tool for MoveFile {
     fn spec(&self) -> ToolSpec {
         arguments::spec::<Arguments>("move_file", "Moves or renames a file or folder.")
+    }
+
+    fn output_schema(&self) -> Option<Value> {
+        Some(schema::of_output::<Facts>())
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
@@ -53,6 +66,10 @@ impl Tool for MoveFile {
             .await
             .map_err(errors::explain)?;
         context.seen().moved(&from, &to);
-        Ok(format!("Moved {from} to {to}.").into())
+        let text = format!("Moved {from} to {to}.");
+        Ok(ToolOutput::new(text).with_data(&Facts {
+            from: from.to_string(),
+            to: to.to_string(),
+        }))
     }
 }

@@ -1,23 +1,17 @@
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
-use everruns_core::file_system::ReadRange;
+use everruns_core::file_system::{FileContent, ReadRange};
 use everruns_core::model::ToolSpec;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::blocking::blocking;
-use super::text::{Text, is_binary};
-use super::{arguments, errors};
+use super::encoding::{self, Encoding};
+use super::line_ends::LineEnds;
+use super::show::{Shown, Wanted, show};
+use super::text::Text;
+use super::{arguments, errors, schema};
 use crate::tool_api::{Tool, ToolContext, ToolError, ToolOutput};
-
-/// Lines shown at once unless the model asks for fewer.
-const MAX_LINES: usize = 2_000;
-/// Bytes shown at once.
-const MAX_BYTES: usize = 96 * 1024;
-/// Bytes of one line that are shown.
-const MAX_LINE_BYTES: usize = 2_000;
 
 /// Shows a text file with numbered lines.
 #[derive(Debug)]
@@ -32,6 +26,34 @@ struct Arguments {
     start_line: Option<usize>,
     /// How many lines to show at most.
     line_count: Option<usize>,
+    /// Leaves out so many bytes at the beginning of `start_line` and shows that line alone: goes on with a long line
+    /// that was cut.
+    line_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    /// The file.
+    path: String,
+    /// Its version: the hash of its bytes.
+    version: String,
+    /// Its size in bytes.
+    size: u64,
+    /// How its bytes stand for its text; null for a binary file.
+    encoding: Option<Encoding>,
+    /// How its lines end; null for a binary file.
+    line_ends: Option<LineEnds>,
+    /// How many lines it has.
+    lines: usize,
+    /// The first line that was shown, counted from 1; null when none was.
+    first_line: Option<usize>,
+    /// The last line that was shown.
+    last_line: Option<usize>,
+    /// The `start_line` that goes on; null when all after `first_line` was shown.
+    next_line: Option<usize>,
+    /// The `line_offset` that goes on with a single line that was cut; null when it was not.
+    next_offset: Option<usize>,
 }
 
 #[async_trait]
@@ -44,93 +66,69 @@ impl Tool for ReadFile {
         )
     }
 
+    fn output_schema(&self) -> Option<Value> {
+        Some(schema::of_output::<Facts>())
+    }
+
     fn is_read_only(&self) -> bool {
         true
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        let wanted: Arguments = arguments::parse(arguments)?;
-        let path = arguments::path(&wanted.path)?;
+        let arguments: Arguments = arguments::parse(arguments)?;
+        let path = arguments::path(&arguments.path)?;
         let content = context
             .file_system()
             .read(&path, ReadRange::ALL)
             .await
             .map_err(errors::explain)?;
         context.seen().note(&path, content.version, &content.bytes);
-        if is_binary(&content.bytes) {
-            return Ok(format!(
-                "{path} is a binary file of {} bytes; its content is not shown.",
-                content.size
-            )
-            .into());
-        }
-        let bytes = content.bytes;
-        let shown = blocking(move || {
-            let text = Text::of(&bytes);
-            show(&text, wanted.start_line, wanted.line_count)
-        });
-        Ok(shown.await??.into())
+        let name = path.to_string();
+        blocking(move || read(name, &content, &arguments)).await?
     }
 }
 
-fn show(text: &Text, start: Option<usize>, count: Option<usize>) -> Result<String, ToolError> {
-    let all = text.lines().count();
-    if all == 0 {
-        return Ok("[the file is empty]".to_owned());
-    }
-    let start = start.unwrap_or(1).max(1);
-    if start > all {
-        return Err(ToolError::new(format!(
-            "The file has {all} lines: choose a `start_line` from 1 to {all}."
-        )));
-    }
-    let count = count.unwrap_or(MAX_LINES).clamp(1, MAX_LINES);
-    let mut shown = String::new();
-    let mut last = start - 1;
-    for line in text.lines().skip(start - 1).take(count) {
-        if shown.len() > MAX_BYTES {
-            break;
-        }
-        last += 1;
-        let cut = line.len().saturating_sub(MAX_LINE_BYTES);
-        let visible = String::from_utf8_lossy(&line[..line.len() - cut]);
-        // Writing to a text cannot fail.
-        let _infallible = match cut {
-            0 => writeln!(shown, "{last:>6}\t{visible}"),
-            _ => writeln!(
-                shown,
-                "{last:>6}\t{visible} [{cut} more bytes of this line]"
-            ),
-        };
-    }
-    if last < all {
-        let _infallible = writeln!(
-            shown,
-            "[lines {start} to {last} of {all}; go on with start_line {}]",
-            last + 1
+fn read(
+    path: String,
+    content: &FileContent,
+    arguments: &Arguments,
+) -> Result<ToolOutput, ToolError> {
+    let mut facts = Facts {
+        version: content.version.to_string(),
+        size: content.size,
+        encoding: None,
+        line_ends: None,
+        lines: 0,
+        first_line: None,
+        last_line: None,
+        next_line: None,
+        next_offset: None,
+        path,
+    };
+    let Some(decoded) = encoding::decode(&content.bytes) else {
+        let text = format!(
+            "{} is a binary file of {} bytes; its content is not shown.",
+            facts.path, content.size
         );
-    }
-    for remark in remarks(text, last == all) {
-        let _infallible = writeln!(shown, "[{remark}]");
-    }
-    Ok(shown)
-}
-
-/// What cannot be seen in the lines; an edit keeps all of it.
-fn remarks(text: &Text, shows_end: bool) -> impl Iterator<Item = &'static str> {
-    let invalid = std::str::from_utf8(&text.normal).is_err();
-    [
-        (text.is_crlf(), "the lines end with CR LF"),
-        (text.has_bom, "the file begins with a byte order mark"),
-        (
-            invalid,
-            "the file holds bytes that are no UTF-8, shown as \u{fffd}",
-        ),
-        (
-            shows_end && !text.ends_with_newline(),
-            "the last line has no line end",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(holds, remark)| holds.then_some(remark))
+        return Ok(ToolOutput::new(text).with_data(&facts));
+    };
+    let text = Text::of(&decoded.bytes);
+    facts.encoding = Some(decoded.encoding);
+    facts.line_ends = Some(LineEnds::of(&text));
+    facts.lines = text.lines().count();
+    let wanted = Wanted {
+        start: arguments.start_line,
+        count: arguments.line_count,
+        offset: arguments.line_offset,
+    };
+    let Shown {
+        text,
+        lines,
+        next_line,
+        next_offset,
+    } = show(&text, decoded.encoding, decoded.is_exact, &wanted)?;
+    (facts.first_line, facts.last_line) =
+        (lines.map(|(first, _)| first), lines.map(|(_, last)| last));
+    (facts.next_line, facts.next_offset) = (next_line, next_offset);
+    Ok(ToolOutput::new(text).with_data(&facts))
 }

@@ -4,17 +4,37 @@ use std::fmt::Write as _;
 
 use everruns_core::file_system::{SearchEvent, SearchQuery, SearchSummary, Truncation};
 use futures::StreamExt as _;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::errors;
-use crate::tool_api::{ToolContext, ToolError};
+use crate::tool_api::{ToolContext, ToolError, ToolOutput};
+
+/// What a search tells programs.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Facts {
+    /// How many files were looked at.
+    files: u64,
+    /// How many paths or lines were shown as matches.
+    matches: u64,
+    /// How many files were passed over as binary.
+    binary: u64,
+    /// How many files were passed over as too large.
+    too_large: u64,
+    /// Whether a limit ended the search.
+    cut: bool,
+    /// The `after` that goes on with a search that was cut; null when that is not possible or all was searched.
+    next: Option<String>,
+}
 
 /// Runs a search and shows what it finds and how it ended.
 pub(super) async fn run(
     context: &ToolContext,
     query: SearchQuery,
     nothing: &str,
-) -> Result<String, ToolError> {
+) -> Result<ToolOutput, ToolError> {
     let mut events = context
         .file_system()
         .search(query)
@@ -36,6 +56,9 @@ pub(super) async fn run(
                 let path = escaped(&path.to_string());
                 writeln!(shown, "{path}{mark}{number}{mark} {text}")
             }
+            SearchEvent::Count { path, lines } => {
+                writeln!(shown, "{}: {lines}", escaped(&path.to_string()))
+            }
             SearchEvent::Summary(end) => {
                 summary = end;
                 Ok(())
@@ -48,7 +71,14 @@ pub(super) async fn run(
         shown.push('\n');
     }
     conclude(&mut shown, &summary);
-    Ok(shown)
+    Ok(ToolOutput::new(shown).with_data(&Facts {
+        files: summary.files,
+        matches: summary.matches,
+        binary: summary.binary,
+        too_large: summary.too_large,
+        cut: summary.truncation.is_some(),
+        next: summary.resume_after.as_ref().map(ToString::to_string),
+    }))
 }
 
 fn conclude(shown: &mut String, summary: &SearchSummary) {

@@ -40,16 +40,30 @@ pub(super) async fn check_seen(
     Err(ToolError::new(message))
 }
 
-/// A change that came between reading and writing.
-pub(super) fn explain(error: FileSystemError) -> ToolError {
-    match &error {
-        FileSystemError::Conflict {
-            path,
-            current: Some(current),
-            ..
-        } => ToolError::new(conflict(path, *current)).with_source(error),
-        _ => errors::explain(error),
+/// The result of a change; when another change came between reading and writing, with what that one was.
+pub(super) async fn explained<T>(
+    context: &ToolContext,
+    path: &WorkspacePath,
+    result: Result<T, FileSystemError>,
+) -> Result<T, ToolError> {
+    let error = match result {
+        Ok(done) => return Ok(done),
+        Err(error) => error,
+    };
+    let FileSystemError::Conflict {
+        current: Some(current),
+        ..
+    } = &error
+    else {
+        return Err(errors::explain(error));
+    };
+    let mut message = conflict(path, *current);
+    if let Some(before) = context.seen().get(path).and_then(|seen| seen.bytes)
+        && let Ok(Some(now)) = present(context, path).await
+    {
+        message.push_str(&blocking(move || diff::since(&before, &now.bytes)).await?);
     }
+    Err(ToolError::new(message).with_source(error))
 }
 
 fn conflict(path: &WorkspacePath, current: ContentVersion) -> String {

@@ -57,9 +57,15 @@ impl Text {
         bytes.into()
     }
 
+    /// How many lines end with CR LF, and how many with either.
+    pub(super) fn line_ends(&self) -> (usize, usize) {
+        (self.crlf.len(), newlines(&self.normal))
+    }
+
     /// Whether most lines end with CR LF.
-    pub(super) fn is_crlf(&self) -> bool {
-        self.crlf.len() * 2 > newlines(&self.normal)
+    fn is_crlf(&self) -> bool {
+        let (crlf, all) = self.line_ends();
+        crlf * 2 > all
     }
 
     /// Puts `new`, which has LF only, in the place of `length` bytes at each of `places`, which are in order and do

@@ -15,12 +15,16 @@ const PARALLEL_CALLS: usize = 8;
 /// A longer output is cut: the model would drown in it.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 
+/// Longer facts, as JSON, are not recorded.
+const MAX_DATA_BYTES: usize = 64 * 1024;
+
 /// How one call ended.
 #[derive(Clone, Debug)]
 pub(super) struct Ended {
     pub(super) call: ToolCall,
     pub(super) output: String,
     pub(super) outcome: ToolOutcome,
+    pub(super) data: Option<Value>,
 }
 
 impl Ended {
@@ -36,6 +40,16 @@ impl Ended {
             call,
             output: output.to_owned(),
             outcome: ToolOutcome::Cancelled,
+            data: None,
+        }
+    }
+
+    fn failed(call: ToolCall, output: String) -> Self {
+        Self {
+            call,
+            output,
+            outcome: ToolOutcome::Failed,
+            data: None,
         }
     }
 
@@ -46,6 +60,7 @@ impl Ended {
             tool: self.call.name,
             output: self.output,
             outcome: self.outcome,
+            data: self.data,
         }
     }
 }
@@ -114,11 +129,7 @@ fn unknown_tool(tools: &ToolSet, call: ToolCall) -> Ended {
     } else {
         format!("There is no tool `{}`. There are: {names}.", call.name)
     };
-    Ended {
-        call,
-        output,
-        outcome: ToolOutcome::Failed,
-    }
+    Ended::failed(call, output)
 }
 
 async fn execute(tool: &dyn Tool, context: &ToolContext, call: ToolCall) -> Ended {
@@ -131,23 +142,20 @@ async fn execute(tool: &dyn Tool, context: &ToolContext, call: ToolCall) -> Ende
                  that fits its schema.",
                 call.name
             );
-            return Ended {
-                call,
-                output,
-                outcome: ToolOutcome::Failed,
-            };
+            return Ended::failed(call, output);
         }
     };
     let cancellation: &CancellationToken = context.cancellation();
     let made = AssertUnwindSafe(tool.call(context, arguments)).catch_unwind();
-    let (output, outcome) = tokio::select! {
+    let (output, outcome, data) = tokio::select! {
         biased;
         made = made => match made {
-            Ok(Ok(output)) => (output.text, ToolOutcome::Succeeded),
-            Ok(Err(error)) => (error.message, ToolOutcome::Failed),
+            Ok(Ok(output)) => (output.text, ToolOutcome::Succeeded, output.data),
+            Ok(Err(error)) => (error.message, ToolOutcome::Failed, None),
             Err(_) => (
                 format!("`{}` crashed. It may have taken effect partly: check before you repeat it.", call.name),
                 ToolOutcome::Failed,
+                None,
             ),
         },
         () = cancellation.cancelled() => return Ended::cancelled(call, true),
@@ -156,7 +164,12 @@ async fn execute(tool: &dyn Tool, context: &ToolContext, call: ToolCall) -> Ende
         call,
         output: bounded(output),
         outcome,
+        data: data.filter(is_small),
     }
+}
+
+fn is_small(data: &Value) -> bool {
+    serde_json::to_vec(data).is_ok_and(|json| json.len() <= MAX_DATA_BYTES)
 }
 
 fn bounded(output: String) -> String {

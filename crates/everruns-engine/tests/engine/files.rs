@@ -2,50 +2,11 @@
 
 use everruns_core::file_system::SessionFileSystemExt as _;
 use everruns_core::path::WorkspacePath;
-use everruns_engine::{Agent, Engine, Session};
+use everruns_engine::{Agent, Engine};
 use everruns_fs::WorkspacePolicy;
 use serde_json::{Value, json};
 
-use crate::support::{Script, Step, agent, agent_of, head, memory};
-
-/// A session with a script that the test goes on with call by call.
-struct Desk {
-    script: Script,
-    session: Session,
-}
-
-impl Desk {
-    fn new() -> Self {
-        let script = Script::default();
-        Self::of(script.clone(), agent(&script))
-    }
-
-    fn of(script: Script, agent: Agent) -> Self {
-        Self {
-            script,
-            session: Engine::new().create(agent),
-        }
-    }
-
-    /// Makes one call and gives its output.
-    async fn call(&self, tool: &'static str, arguments: Value) -> String {
-        self.script.then(Step::Call(vec![(tool, arguments)]));
-        self.script.then(Step::Say("ok"));
-        self.session.send_and_wait("Go on.").await.unwrap();
-        self.script.last_output()
-    }
-
-    /// Writes to the head past the session, as another session or an editor would.
-    async fn outside(&self, path: &str, text: &'static str) {
-        let files = self.session.workspace_head().unwrap().file_system();
-        files.write_all(path, text).await.unwrap();
-    }
-
-    async fn content(&self, path: &str) -> String {
-        let files = self.session.workspace_head().unwrap().file_system();
-        String::from_utf8(files.read_all(path).await.unwrap().to_vec()).unwrap()
-    }
-}
+use crate::support::{Desk, Script, agent, agent_of, head, memory};
 
 #[tokio::test]
 async fn files_are_made_read_edited_moved_and_deleted() {

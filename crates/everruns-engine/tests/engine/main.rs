@@ -4,9 +4,15 @@
 
 mod cost;
 #[cfg(feature = "tools")]
+mod facts;
+#[cfg(feature = "tools")]
 mod files;
+#[cfg(feature = "tools")]
+mod finding;
 mod leases;
 mod messages;
+#[cfg(feature = "tools")]
+mod reading;
 mod resume;
 mod start;
 mod store;

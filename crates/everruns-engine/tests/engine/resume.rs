@@ -424,6 +424,7 @@ async fn killed_mid_turn(store: &Arc<dyn SessionStore>, id: &SessionId, owner: &
                 tool: "echo".to_owned(),
                 output: "{}".to_owned(),
                 outcome: ToolOutcome::Succeeded,
+                data: None,
             },
         ],
     };

@@ -70,6 +70,10 @@ impl Tree {
                 text,
                 is_match,
             },
+            SearchEvent::Count { path, lines } => SearchEvent::Count {
+                path: self.outward(&path),
+                lines,
+            },
             SearchEvent::Summary(summary) => SearchEvent::Summary(SearchSummary {
                 resume_after: summary.resume_after.as_ref().map(|path| self.outward(path)),
                 ..summary

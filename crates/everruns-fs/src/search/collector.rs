@@ -105,6 +105,16 @@ impl<'a> Collector<'a> {
 
     /// Shows a path that matches.
     pub fn add_path(&mut self, path: &WorkspacePath) {
+        self.add_file(path, SearchEvent::Path(path.clone()));
+    }
+
+    /// Shows a path with the number of its lines that match.
+    pub fn add_count(&mut self, path: &WorkspacePath, lines: u64) {
+        let path = path.clone();
+        self.add_file(&path.clone(), SearchEvent::Count { path, lines });
+    }
+
+    fn add_file(&mut self, path: &WorkspacePath, event: SearchEvent) {
         if let Some(limit) = self.budget.spend(path.relative().len(), true) {
             // A limit too small for a single path must not make a search that never advances.
             if self.summary.matches == 0 {
@@ -115,7 +125,7 @@ impl<'a> Collector<'a> {
         }
         self.summary.matches += 1;
         self.done = Some(path.clone());
-        self.emit(Ok(SearchEvent::Path(path.clone())));
+        self.emit(Ok(event));
     }
 
     /// Passes over the file at `path` as binary.

@@ -1,4 +1,4 @@
-use everruns_core::file_system::{FileSystemError, GrepQuery, SearchQuery, SearchTarget};
+use everruns_core::file_system::{FileSystemError, GrepQuery, GrepShow, SearchQuery, SearchTarget};
 use everruns_core::path::WorkspacePath;
 use globset::GlobSet;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -6,7 +6,7 @@ use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use super::collector::Collector;
 use super::globs;
-use super::look::{Looker, Outcome};
+use super::look::Looker;
 
 /// The most memory that a compiled expression, and separately its automaton's cache, may take.
 const MAX_REGEX_BYTES: usize = 10 << 20;
@@ -16,7 +16,7 @@ const MAX_REGEX_BYTES: usize = 10 << 20;
 pub struct CompiledSearch {
     query: SearchQuery,
     globs: Option<GlobSet>,
-    grep: Option<(RegexMatcher, SearcherBuilder)>,
+    grep: Option<(RegexMatcher, SearcherBuilder, GrepShow)>,
 }
 
 impl CompiledSearch {
@@ -34,7 +34,7 @@ impl CompiledSearch {
                     [] => None,
                     patterns => Some(globs::compile(patterns)?),
                 };
-                (globs, Some((matcher(grep)?, searcher(grep))))
+                (globs, Some((matcher(grep)?, searcher(grep), grep.show)))
             }
             _ => {
                 return Err(globs::invalid(
@@ -72,7 +72,7 @@ impl CompiledSearch {
         self.globs.as_ref().is_none_or(|set| set.is_match(below))
     }
 
-    /// Searches the `bytes` of the file at `path` and gives its lines to `collector`.
+    /// Searches the `bytes` of the file at `path` and gives what is to be shown of it to `collector`.
     ///
     /// Does nothing for a query that asks for paths. A file with a NUL byte is passed over as binary, unless it
     /// starts with a UTF-16 byte-order mark.
@@ -80,16 +80,15 @@ impl CompiledSearch {
         let Some(mut looker) = self.looker() else {
             return;
         };
-        match looker.look(path, bytes, collector.budget()) {
-            Outcome::Lines(found) => collector.add_lines(path, found),
-            _ => collector.pass_over_binary(path),
-        }
+        looker
+            .look(path, bytes, collector.budget())
+            .tell(path, collector);
     }
 
     /// What looks for the lines; `None` for a query that asks for paths.
     pub(super) fn looker(&self) -> Option<Looker> {
-        let (matcher, searcher) = self.grep.as_ref()?;
-        Some(Looker::new(matcher.clone(), searcher.build()))
+        let (matcher, searcher, show) = self.grep.as_ref()?;
+        Some(Looker::new(matcher.clone(), searcher.build(), *show))
     }
 }
 
@@ -116,12 +115,14 @@ fn matcher(grep: &GrepQuery) -> Result<RegexMatcher, FileSystemError> {
 }
 
 fn searcher(grep: &GrepQuery) -> SearcherBuilder {
+    let shows_lines = grep.show == GrepShow::Lines;
+    let context = if shows_lines { grep.context } else { 0 };
     let mut builder = SearcherBuilder::new();
     builder
-        .line_number(true)
+        .line_number(shows_lines)
         .multi_line(grep.multiline)
-        .before_context(grep.context)
-        .after_context(grep.context)
+        .before_context(context)
+        .after_context(context)
         .binary_detection(BinaryDetection::none());
     builder
 }

@@ -1,9 +1,11 @@
+use everruns_core::file_system::GrepShow;
 use everruns_core::path::WorkspacePath;
 use grep_regex::RegexMatcher;
 use grep_searcher::Searcher;
 
 use super::collector::{Budget, Collector};
 use super::compile::CompiledSearch;
+use super::count;
 use super::lines::{self, FileLines};
 use super::source::{SearchSource, SourceFile};
 
@@ -11,6 +13,12 @@ use super::source::{SearchSource, SourceFile};
 #[derive(Debug)]
 pub(super) enum Outcome {
     Lines(FileLines),
+    /// It has a match, and its path is all that is shown of it.
+    File,
+    /// So many of its lines match.
+    Count(u64),
+    /// Nothing in it matches.
+    None,
     Binary,
     TooLarge,
     Gone,
@@ -25,13 +33,20 @@ impl Outcome {
         if !matches!(self, Self::PassedOver) {
             collector.count_file();
         }
+        self.tell(path, collector);
+    }
+
+    /// Tells `collector`, which has counted the file.
+    pub(super) fn tell(self, path: &WorkspacePath, collector: &mut Collector<'_>) {
         match self {
             Self::Lines(found) => collector.add_lines(path, found),
+            Self::File => collector.add_path(path),
+            Self::Count(lines) => collector.add_count(path, lines),
             Self::Binary => collector.pass_over_binary(path),
             Self::TooLarge => collector.pass_over_large(path),
             Self::Gone => {}
             Self::Failed(error) => collector.report(error),
-            Self::PassedOver => collector.pass_over(path),
+            Self::None | Self::PassedOver => collector.pass_over(path),
         }
     }
 }
@@ -41,25 +56,35 @@ impl Outcome {
 pub(super) struct Looker {
     matcher: RegexMatcher,
     searcher: Searcher,
+    show: GrepShow,
 }
 
 impl Looker {
-    pub(super) fn new(matcher: RegexMatcher, searcher: Searcher) -> Self {
-        Self { matcher, searcher }
+    pub(super) fn new(matcher: RegexMatcher, searcher: Searcher, show: GrepShow) -> Self {
+        Self {
+            matcher,
+            searcher,
+            show,
+        }
     }
 
-    /// The lines of `bytes`, as far as `budget` allows.
+    /// What is to be shown of `bytes`; lines as far as `budget` allows.
     pub(super) fn look(&mut self, path: &WorkspacePath, bytes: &[u8], budget: Budget) -> Outcome {
         if is_binary(bytes) {
             return Outcome::Binary;
         }
-        Outcome::Lines(lines::search(
-            &self.matcher,
-            &mut self.searcher,
-            path,
-            bytes,
-            budget,
-        ))
+        let (matcher, searcher) = (&self.matcher, &mut self.searcher);
+        match self.show {
+            GrepShow::Files => match count::lines(matcher, searcher, path, bytes, 1) {
+                0 => Outcome::None,
+                _ => Outcome::File,
+            },
+            GrepShow::Counts => match count::lines(matcher, searcher, path, bytes, u64::MAX) {
+                0 => Outcome::None,
+                lines => Outcome::Count(lines),
+            },
+            _ => Outcome::Lines(lines::search(matcher, searcher, path, bytes, budget)),
+        }
     }
 
     /// Reads the file `name` in `folder` and looks for lines in it.

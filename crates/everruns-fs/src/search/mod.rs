@@ -13,6 +13,7 @@
 mod ahead;
 mod collector;
 mod compile;
+mod count;
 mod globs;
 mod lines;
 mod look;
@@ -20,9 +21,11 @@ mod order;
 mod rules;
 mod source;
 pub mod stream;
+mod types;
 mod walk;
 
 pub use collector::Collector;
 pub use compile::CompiledSearch;
 pub use order::compare_by_components;
 pub use source::{SearchSource, SourceEntry, SourceFile};
+pub use types::of_types;

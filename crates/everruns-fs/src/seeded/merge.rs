@@ -246,7 +246,7 @@ impl Group {
 
     fn push(&mut self, event: SearchEvent) {
         let (matches, bytes) = match &event {
-            SearchEvent::Path(path) => (1, path.relative().len()),
+            SearchEvent::Path(path) | SearchEvent::Count { path, .. } => (1, path.relative().len()),
             SearchEvent::Line { text, is_match, .. } => (usize::from(*is_match), text.len()),
             _ => (0, 0),
         };
@@ -258,7 +258,9 @@ impl Group {
 
 fn path_of(event: &SearchEvent) -> Option<WorkspacePath> {
     match event {
-        SearchEvent::Path(path) | SearchEvent::Line { path, .. } => Some(path.clone()),
+        SearchEvent::Path(path)
+        | SearchEvent::Line { path, .. }
+        | SearchEvent::Count { path, .. } => Some(path.clone()),
         _ => None,
     }
 }

@@ -3,10 +3,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use everruns_core::file_system::{
-    GrepQuery, SearchEvent, SearchLimits, SearchQuery, SearchTarget, SessionFileSystem as _,
+    GrepQuery, GrepShow, SearchEvent, SearchLimits, SearchQuery, SearchTarget,
+    SessionFileSystem as _,
 };
 use everruns_core::path::WorkspacePath;
 use everruns_fs::disk::{DiskFileSystem, DiskOptions};
+use everruns_fs::search::of_types;
 use futures::StreamExt as _;
 
 use crate::rg::Line;
@@ -32,13 +34,21 @@ pub(crate) struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    async fn events(&self, target: SearchTarget) -> Vec<SearchEvent> {
-        let files = DiskFileSystem::open(self.root, DiskOptions::new(self.locks)).unwrap();
+    fn query(&self, target: SearchTarget) -> SearchQuery {
         let mut query = SearchQuery::new(target);
         query.folder = WorkspacePath::parse(self.folder).unwrap();
         query.honour_ignores = self.honour_ignores;
         query.hidden = self.hidden;
         query.limits = unlimited();
+        query
+    }
+
+    async fn events(&self, target: SearchTarget) -> Vec<SearchEvent> {
+        self.found(self.query(target)).await
+    }
+
+    async fn found(&self, query: SearchQuery) -> Vec<SearchEvent> {
+        let files = DiskFileSystem::open(self.root, DiskOptions::new(self.locks)).unwrap();
         let mut events: Vec<_> = files.search(query).await.unwrap().collect().await;
         let last = events.pop().unwrap().unwrap();
         assert!(matches!(last, SearchEvent::Summary(summary) if summary.truncation.is_none()));
@@ -52,6 +62,22 @@ impl Ours<'_> {
             .into_iter()
             .map(|event| match event {
                 SearchEvent::Path(path) => path.relative().to_owned(),
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    /// How many lines of each file of the type match.
+    pub(crate) async fn counts(&self, pattern: &str, file_type: &str) -> BTreeSet<(String, u64)> {
+        let mut grep = GrepQuery::new(pattern);
+        grep.show = GrepShow::Counts;
+        let mut query = self.query(SearchTarget::Grep(grep));
+        query.filter = Some(of_types(&[file_type.to_owned()]).unwrap());
+        let events = self.found(query).await;
+        events
+            .into_iter()
+            .map(|event| match event {
+                SearchEvent::Count { path, lines } => (path.relative().to_owned(), lines),
                 other => panic!("{other:?}"),
             })
             .collect()

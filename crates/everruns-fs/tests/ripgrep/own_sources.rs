@@ -65,6 +65,12 @@ async fn searches_of_our_own_sources_find_what_rg_finds() {
             rg::lines(root, &[alone, "-e", pattern, "."])
         );
     }
+    for (pattern, file_type) in [("fn \\w+", "rust"), ("^\\[", "toml"), ("file", "md")] {
+        same!(
+            ours(false).counts(pattern, file_type).await,
+            rg::counts(root, &[alone, "--type", file_type, "-e", pattern, "."])
+        );
+    }
     let mut context = GrepQuery::new("LastLink");
     context.context = 3;
     context.ignore_case = true;

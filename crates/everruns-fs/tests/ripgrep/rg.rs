@@ -87,6 +87,20 @@ pub(crate) fn lines(folder: &Path, arguments: &[&str]) -> BTreeSet<Line> {
     found
 }
 
+/// How many lines of each file match, as `rg --count` tells.
+pub(crate) fn counts(folder: &Path, arguments: &[&str]) -> BTreeSet<(String, u64)> {
+    let mut all = vec!["--count", "--null", "--with-filename"];
+    all.extend(arguments);
+    let output = String::from_utf8(run(folder, &all)).unwrap();
+    output
+        .lines()
+        .map(|line| {
+            let (path, count) = line.split_once('\0').unwrap();
+            (relative(path), count.parse().unwrap())
+        })
+        .collect()
+}
+
 fn relative(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }

@@ -2,7 +2,11 @@
 
 mod backend;
 mod clock;
+#[cfg(feature = "tools")]
+mod desk;
 mod model;
+#[cfg(feature = "tools")]
+pub(crate) mod schema;
 mod store;
 mod tools;
 
@@ -16,6 +20,8 @@ use futures::StreamExt as _;
 
 pub(crate) use backend::Swapped;
 pub(crate) use clock::SetClock;
+#[cfg(feature = "tools")]
+pub(crate) use desk::Desk;
 pub(crate) use model::{Script, Step};
 pub(crate) use store::Watched;
 pub(crate) use tools::{Blocking, Echo, Panicking};

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use everruns_core::file_system::{
-    FileSystemError, GrepQuery, SearchEvent, SearchQuery, SearchTarget,
+    FileSystemError, GrepQuery, GrepShow, SearchEvent, SearchQuery, SearchTarget,
 };
+use everruns_core::path::WorkspacePath;
 
 use super::Subject;
 use crate::check::{CheckResult, Failure};
@@ -138,6 +139,55 @@ pub(super) async fn binary_is_passed_over(subject: Subject) -> CheckResult {
     let (events, summary) = subject.find(query(GrepQuery::new("needle"))).await?;
     ensure_eq!(events.len(), 1, "the lines");
     ensure_eq!(summary.binary, 1, "the files passed over as binary");
+    Ok(())
+}
+
+/// Files that hold a match often, once and never, and one that is no text.
+async fn some_with_matches(subject: &Subject) -> CheckResult {
+    subject
+        .write("a.txt", b"needle\nhay\nneedle needle\n")
+        .await?;
+    subject.write("b/c.txt", b"needle").await?;
+    subject.write("d.txt", b"hay\n").await?;
+    subject.write("e.bin", b"needle\0").await?;
+    Ok(())
+}
+
+pub(super) async fn files_alone(subject: Subject) -> CheckResult {
+    some_with_matches(&subject).await?;
+    let mut grep = GrepQuery::new("needle");
+    grep.show = GrepShow::Files;
+    grep.context = 1;
+    let (events, summary) = subject.find(query(grep)).await?;
+    let expected: Vec<_> = ["a.txt", "b/c.txt"]
+        .into_iter()
+        .map(|text| Ok(SearchEvent::Path(WorkspacePath::parse(text)?)))
+        .collect::<Result<_, Failure>>()?;
+    ensure_eq!(events, expected, "the files");
+    ensure_eq!(summary.matches, 2, "the files counted");
+    Ok(())
+}
+
+pub(super) async fn counts_alone(subject: Subject) -> CheckResult {
+    some_with_matches(&subject).await?;
+    let mut grep = GrepQuery::new("needle");
+    grep.show = GrepShow::Counts;
+    let mut counts = query(grep);
+    let (events, _) = subject.find(counts.clone()).await?;
+    let count = |text: &str, lines| {
+        let path = WorkspacePath::parse(text)?;
+        Ok::<_, Failure>(SearchEvent::Count { path, lines })
+    };
+    let (first, second) = (count("a.txt", 2)?, count("b/c.txt", 1)?);
+    ensure_eq!(events, [first.clone(), second.clone()], "the counts");
+    counts.limits.matches = 1;
+    let (events, summary) = subject.find(counts.clone()).await?;
+    ensure_eq!(events, [first], "the first count");
+    counts.after = summary.resume_after;
+    ensure!(counts.after.is_some(), "it cannot be continued");
+    let (events, summary) = subject.find(counts).await?;
+    ensure_eq!(events, [second], "the next count");
+    ensure!(summary.truncation.is_none(), "it is cut with nothing left");
     Ok(())
 }
 

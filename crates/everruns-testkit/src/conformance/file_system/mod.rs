@@ -85,6 +85,7 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     grep::{
         lines_and_numbers, fixed_text, ignore_case, globs_narrow, context_lines, multiline, binary_is_passed_over,
+        files_alone, counts_alone,
         invalid_utf8_is_replaced, invalid_pattern, hidden_only_when_asked, filter_is_asked, ignore_files,
     },
     search_bounds::{

@@ -80,6 +80,7 @@ fn all_payloads() -> Vec<EventPayload> {
             tool: "read_file".to_owned(),
             output: "line\r\nline\n".to_owned(),
             outcome: ToolOutcome::Unknown,
+            data: Some(serde_json::json!({"lines": 2, "next": null})),
         },
         EventPayload::TurnEnded {
             turn: 1,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use everruns_core::file_system::{FileSystemError, GrepQuery, SearchEvent, SearchLimits};
+use everruns_core::file_system::{FileSystemError, GrepQuery, GrepShow, SearchEvent, SearchLimits};
 use everruns_core::path::WorkspacePath;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -14,6 +14,7 @@ pub(crate) struct Lines {
     matcher: RegexMatcher,
     multiline: bool,
     context: usize,
+    show: GrepShow,
     limits: SearchLimits,
 }
 
@@ -32,6 +33,7 @@ impl Lines {
                 matcher,
                 multiline: query.multiline,
                 context: query.context,
+                show: query.show,
                 limits,
             }),
             Err(error) => Err(invalid(&query.pattern, error.to_string())),
@@ -40,9 +42,14 @@ impl Lines {
 
     /// The lines of `bytes` that match, and those around them.
     pub(crate) fn of(&self, path: &WorkspacePath, bytes: &[u8]) -> Vec<SearchEvent> {
+        let mut limits = self.limits;
+        if self.show != GrepShow::Lines {
+            // The lines of one file count as one match.
+            limits.matches = usize::MAX;
+        }
         let mut collector = Collector {
             path,
-            limits: self.limits,
+            limits,
             matches: 0,
             events: Vec::new(),
         };
@@ -54,7 +61,21 @@ impl Lines {
             .build();
         // The collector never fails, and bytes in memory can always be read.
         match searcher.search_slice(&self.matcher, bytes, &mut collector) {
-            Ok(()) | Err(_) => collector.events,
+            Ok(()) | Err(_) => self.shown(path, collector.events),
+        }
+    }
+
+    /// What is shown of a file in which these lines were found.
+    fn shown(&self, path: &WorkspacePath, found: Vec<SearchEvent>) -> Vec<SearchEvent> {
+        let is_match =
+            |event: &&SearchEvent| matches!(event, SearchEvent::Line { is_match: true, .. });
+        let lines = found.iter().filter(is_match).count() as u64;
+        let path = path.clone();
+        match self.show {
+            GrepShow::Files if lines > 0 => vec![SearchEvent::Path(path)],
+            GrepShow::Counts if lines > 0 => vec![SearchEvent::Count { path, lines }],
+            GrepShow::Files | GrepShow::Counts => Vec::new(),
+            _ => found,
         }
     }
 }

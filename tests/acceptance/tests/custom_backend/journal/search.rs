@@ -162,7 +162,7 @@ fn count(found: &Found) -> u64 {
 fn text_length(event: &SearchEvent) -> usize {
     match event {
         SearchEvent::Line { text, .. } => text.len(),
-        SearchEvent::Path(path) => path.relative().len(),
+        SearchEvent::Path(path) | SearchEvent::Count { path, .. } => path.relative().len(),
         _ => 0,
     }
 }
