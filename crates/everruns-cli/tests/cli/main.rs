@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod events;
 mod failing_models;
+mod guide;
 mod head_names;
 mod heads;
 mod help;
