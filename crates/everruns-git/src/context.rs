@@ -7,6 +7,7 @@ use everruns_core::clock::Clock;
 use everruns_core::entropy::Entropy;
 
 use crate::error::Result;
+use crate::flush::FlushedObjects;
 use crate::repository::Opener;
 use crate::state::{HeadRecord, Layout, WorkspaceRecord};
 use crate::trash::Trash;
@@ -26,6 +27,8 @@ pub(crate) struct Context {
     pub(crate) ignored_limit: u64,
     /// What was just read of the repository that heads are made of.
     pub(crate) contents: LatestContents,
+    /// Which objects are on the disk.
+    pub(crate) flushed: FlushedObjects,
     /// Deletes what destroyed heads leave.
     pub(crate) trash: Trash,
 }

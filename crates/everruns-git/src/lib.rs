@@ -27,6 +27,7 @@ mod diff;
 mod doctor;
 mod error;
 mod files;
+mod flush;
 mod head;
 mod ignored;
 mod index;

@@ -45,6 +45,8 @@ mod lifecycle;
 mod locks;
 #[path = "git/merge.rs"]
 mod merge;
+#[path = "git/own_changes.rs"]
+mod own_changes;
 #[path = "git/parallel.rs"]
 mod parallel;
 #[path = "git/patch.rs"]

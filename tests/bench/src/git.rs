@@ -54,11 +54,19 @@ pub(crate) fn repository(folder: &Path, files: usize) -> anyhow::Result<()> {
 
 /// Changes 100 files spread over the repository, differently for each `round`.
 pub(crate) fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
-    let step = (files / 100).max(1);
-    for number in (0..files).step_by(step).take(100) {
+    for number in changed(files) {
         std::fs::write(folder.join(path(number)), content(number, round + 1))?;
     }
     Ok(())
+}
+
+/// The paths that [`change`] changes.
+pub(crate) fn changed_paths(files: usize) -> impl Iterator<Item = String> {
+    changed(files).map(path)
+}
+
+fn changed(files: usize) -> impl Iterator<Item = usize> {
+    (0..files).step_by((files / 100).max(1)).take(100)
 }
 
 /// The path of a file of [`repository`].

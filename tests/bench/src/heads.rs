@@ -15,6 +15,9 @@ use crate::table::Table;
 /// How many heads are made at once.
 const AT_ONCE: usize = 20;
 
+/// What Git's status is measured with.
+const STATUS: [&str; 3] = ["status", "--porcelain=v2", "-uall"];
+
 /// The largest repository of which so many are made.
 const MOST_FILES_AT_ONCE: usize = 10_000;
 
@@ -110,16 +113,7 @@ pub(crate) async fn measure(
         "git read-tree, add -A, write-tree (private index)",
         &tree,
     );
-    let mut unchanged = Samples::default();
-    for _ in 0..rounds {
-        let begun = Instant::now();
-        head.checkpoint().await?;
-        unchanged.push(begun.elapsed());
-    }
-    table.single(
-        format!("checkpoint, unchanged since the last, {name}"),
-        &unchanged,
-    );
+    compare_checkpoints(table, head, worktree, files, &name, rounds).await?;
 
     let mut fork = Samples::default();
     let mut forks = Vec::new();
@@ -151,6 +145,50 @@ pub(crate) async fn measure(
         "git worktree remove --force",
         &remove,
     );
+    Ok(())
+}
+
+/// Measures checkpoints beside `git status`: with 100 changed files, with 100 changed through the head's file system, and
+/// unchanged.
+async fn compare_checkpoints(
+    table: &mut Table,
+    head: &WorkspaceHead,
+    worktree: &Path,
+    files: usize,
+    name: &str,
+    rounds: usize,
+) -> anyhow::Result<()> {
+    let own = folder(head)?;
+    let changed: Vec<WorkspacePath> = git::changed_paths(files)
+        .map(|path| WorkspacePath::parse(&path))
+        .collect::<Result<_, _>>()?;
+    let (mut whole, mut paths, mut unchanged) = <(Samples, Samples, Samples)>::default();
+    let mut status = Samples::default();
+    for round in 0..rounds {
+        git::change(&own, files, 2 * round + 100)?;
+        git::change(worktree, files, 2 * round + 100)?;
+        let begun = Instant::now();
+        head.checkpoint().await?;
+        whole.push(begun.elapsed());
+        let begun = Instant::now();
+        git::run(worktree, None, &STATUS)?;
+        status.push(begun.elapsed());
+        let begun = Instant::now();
+        head.checkpoint().await?;
+        unchanged.push(begun.elapsed());
+        git::change(&own, files, 2 * round + 101)?;
+        let begun = Instant::now();
+        head.checkpoint_paths(None, &changed).await?;
+        paths.push(begun.elapsed());
+    }
+    let theirs = "git status --porcelain=v2 -uall, 100 changed";
+    for (operation, ours) in [
+        ("checkpoint, 100 changed", &whole),
+        ("checkpoint, 100 changed at known paths", &paths),
+        ("checkpoint, unchanged since the last", &unchanged),
+    ] {
+        table.pair(format!("{operation}, {name}"), ours, theirs, &status);
+    }
     Ok(())
 }
 
@@ -206,7 +244,7 @@ async fn compare_status(
         head.status().await?;
         ours.push(begun.elapsed());
         let begun = Instant::now();
-        git::run(worktree, None, &["status", "--porcelain=v2", "-uall"])?;
+        git::run(worktree, None, &STATUS)?;
         theirs.push(begun.elapsed());
     }
     table.pair(

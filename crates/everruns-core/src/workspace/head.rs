@@ -151,15 +151,17 @@ impl WorkspaceHead {
         self.resource.checkpoints().await
     }
 
-    /// Keeps the present state, where nothing but `paths` changed since the last checkpoint.
+    /// Keeps the present state, under a label if there is one, where nothing but `paths` changed since the last
+    /// checkpoint.
     ///
     /// # Errors
     /// As [`WorkspaceHeadResource::checkpoint_paths`], where it says what the caller vouches for.
     pub async fn checkpoint_paths(
         &self,
+        label: Option<&str>,
         paths: &[WorkspacePath],
     ) -> Result<WorkspaceCheckpoint, WorkspaceError> {
-        self.resource.checkpoint_paths(None, paths).await
+        self.resource.checkpoint_paths(label, paths).await
     }
 
     /// Forgets all but the latest `keep` checkpoints, apart from those that are still needed.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ pub(crate) struct ToolSet {
     tools: BTreeMap<String, (ToolSpec, Arc<dyn Tool>)>,
     /// The specs in the order of the names, shared by all requests.
     specs: Arc<[ToolSpec]>,
+    /// The names of the framework's own tools, which reach files through the session's stack and nothing else.
+    file_tools: BTreeSet<String>,
 }
 
 impl ToolSet {
@@ -27,7 +29,7 @@ impl ToolSet {
             let spec = tool.spec();
             set.tools.insert(spec.name.clone(), (spec, tool));
         }
-        let reserved: Vec<String> = set.names();
+        set.file_tools = set.names().into_iter().collect();
         for tool in own {
             let spec = tool.spec();
             check_name(&spec.name)?;
@@ -37,7 +39,7 @@ impl ToolSet {
                     reason: "its input schema is not an object",
                 });
             }
-            if reserved.contains(&spec.name) {
+            if set.file_tools.contains(&spec.name) {
                 return Err(BuildError::ReservedToolName { name: spec.name });
             }
             if set.tools.contains_key(&spec.name) {
@@ -60,6 +62,11 @@ impl ToolSet {
     /// Whether a call of this tool cannot change any file. A tool that is not known does nothing.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
         self.get(name).is_none_or(Tool::is_read_only)
+    }
+
+    /// Whether a call of this tool changes files through the session's file stack alone, if at all.
+    pub(crate) fn is_confined_to_files(&self, name: &str) -> bool {
+        self.only_reads(name) || self.file_tools.contains(name)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {

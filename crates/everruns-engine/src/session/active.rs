@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use everruns_core::environment::Environment;
 use everruns_core::file_system::SessionFileSystem;
-use everruns_fs::{MountedFileSystem, PolicyFileSystem, SeededFileSystem};
+use everruns_fs::{AuditFileSystem, MountedFileSystem, PolicyFileSystem, SeededFileSystem};
 
-use super::SessionError;
-use crate::agent::Agent;
+use super::{OwnChanges, SessionError};
+use crate::agent::{Agent, CheckpointPolicy};
 use crate::tool_api::SeenFiles;
 
 /// What a session executes on, fixed once it has started.
@@ -15,6 +15,7 @@ pub(crate) struct Active {
     pub(crate) environment: Environment,
     pub(crate) files: Arc<dyn SessionFileSystem>,
     pub(crate) seen: Arc<SeenFiles>,
+    pub(crate) own_changes: Arc<OwnChanges>,
 }
 
 /// The file stack, while the seeded files can still be planted.
@@ -22,6 +23,7 @@ pub(crate) struct Active {
 pub(super) struct Stack {
     mounted: Arc<MountedFileSystem>,
     seeded: Arc<SeededFileSystem>,
+    own_changes: Arc<OwnChanges>,
 }
 
 impl Stack {
@@ -29,6 +31,13 @@ impl Stack {
     pub(super) fn new(agent: &Agent, environment: &Environment) -> Self {
         let parts = agent.parts();
         let head = environment.workspace_head().file_system();
+        let own_changes = Arc::<OwnChanges>::default();
+        let head: Arc<dyn SessionFileSystem> = match parts.checkpoints {
+            CheckpointPolicy::OwnChanges => {
+                Arc::new(AuditFileSystem::new(head, Arc::clone(&own_changes) as _))
+            }
+            _ => head,
+        };
         let mounted = Arc::new(MountedFileSystem::new(head, parts.roots.clone()));
         let inner: Arc<dyn SessionFileSystem> = Arc::clone(&mounted) as _;
         let policed = PolicyFileSystem::new(inner, parts.policy.clone());
@@ -37,6 +46,7 @@ impl Stack {
         Self {
             mounted,
             seeded: Arc::new(seeded),
+            own_changes,
         }
     }
 
@@ -50,6 +60,11 @@ impl Stack {
                 source,
             }),
         }
+    }
+
+    /// What is changed through the stack, where that is noted.
+    pub(super) fn own_changes(&self) -> Arc<OwnChanges> {
+        Arc::clone(&self.own_changes)
     }
 
     /// The whole stack, as tools see it.

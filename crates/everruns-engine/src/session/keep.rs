@@ -1,8 +1,9 @@
 //! Keeps the files of the head at places of the record.
 
 use everruns_core::session::EventPayload;
-use everruns_core::workspace::{WorkspaceError, WorkspaceHead};
+use everruns_core::workspace::{WorkspaceError, WorkspaceHead, WorkspaceHeadAccess};
 
+use super::OwnChanges;
 use super::conversation::{Conversation, FileState};
 use crate::agent::{Agent, CheckpointPolicy};
 
@@ -16,12 +17,13 @@ pub(crate) fn may_have_changed(agent: &Agent, conversation: &Conversation) -> bo
 pub(crate) async fn before_first_change(
     agent: &Agent,
     head: &WorkspaceHead,
+    own: &OwnChanges,
     known: &FileState,
     turn: u64,
 ) -> Option<EventPayload> {
     match (agent.parts().checkpoints, known) {
         (CheckpointPolicy::Off, _) | (_, FileState::Kept(_) | FileState::Missed) => None,
-        _ => take(head, known, turn).await,
+        _ => take(head, own, known, turn).await,
     }
 }
 
@@ -29,25 +31,45 @@ pub(crate) async fn before_first_change(
 pub(crate) async fn at_end(
     agent: &Agent,
     head: &WorkspaceHead,
+    own: &OwnChanges,
     known: &FileState,
     turn: u64,
     changed: bool,
 ) -> Option<EventPayload> {
     match agent.parts().checkpoints {
-        CheckpointPolicy::EveryTurn => take(head, known, turn).await,
-        CheckpointPolicy::OnChange if changed => take(head, known, turn).await,
+        CheckpointPolicy::EveryTurn => take(head, own, known, turn).await,
+        CheckpointPolicy::OnChange | CheckpointPolicy::OwnChanges if changed => {
+            take(head, own, known, turn).await
+        }
         CheckpointPolicy::Off if changed => missed(known, turn, "the agent keeps no checkpoints"),
         _ => None,
     }
 }
 
-async fn take(head: &WorkspaceHead, known: &FileState, turn: u64) -> Option<EventPayload> {
+async fn take(
+    head: &WorkspaceHead,
+    own: &OwnChanges,
+    known: &FileState,
+    turn: u64,
+) -> Option<EventPayload> {
     let label = format!("turn {turn}");
-    match head.checkpoint_labelled(&label).await {
-        Ok(checkpoint) => match known {
-            FileState::Kept(last) if last.revision == checkpoint.revision => None,
-            _ => Some(EventPayload::CheckpointTaken { turn, checkpoint }),
-        },
+    // On a head with several sessions nobody knows what all of them did.
+    let paths = match head.access() {
+        WorkspaceHeadAccess::Isolated => own.paths(),
+        WorkspaceHeadAccess::Shared => None,
+    };
+    let taken = match paths {
+        Some(paths) => head.checkpoint_paths(Some(&label), &paths).await,
+        None => head.checkpoint_labelled(&label).await,
+    };
+    match taken {
+        Ok(checkpoint) => {
+            own.kept();
+            match known {
+                FileState::Kept(last) if last.revision == checkpoint.revision => None,
+                _ => Some(EventPayload::CheckpointTaken { turn, checkpoint }),
+            }
+        }
         Err(error) => {
             if !matches!(error, WorkspaceError::Unsupported { .. }) {
                 tracing::warn!(head = %head.id(), turn, %error, "the files are not kept");

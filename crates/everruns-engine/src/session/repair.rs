@@ -30,7 +30,17 @@ pub(super) async fn closing(active: &Active, state: &JournalState) -> Vec<EventP
         .collect();
     let changed = keep::may_have_changed(&active.agent, conversation);
     let head = active.environment.workspace_head();
-    events.extend(keep::at_end(&active.agent, head, conversation.files(), turn, changed).await);
+    events.extend(
+        keep::at_end(
+            &active.agent,
+            head,
+            &active.own_changes,
+            conversation.files(),
+            turn,
+            changed,
+        )
+        .await,
+    );
     events.push(EventPayload::TurnEnded {
         turn,
         outcome: TurnOutcome::Interrupted,

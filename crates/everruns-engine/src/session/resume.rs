@@ -113,6 +113,7 @@ async fn activate(
         environment,
         files: stack.files(),
         seen: Arc::new(SeenFiles::default()),
+        own_changes: stack.own_changes(),
     });
     let journal = &core.journal;
     let mut state = journal.hold().await?;

@@ -45,6 +45,7 @@ async fn begin(core: &Arc<SessionCore>) -> Result<Arc<Active>, SessionError> {
         environment,
         files: stack.files(),
         seen: Arc::new(SeenFiles::default()),
+        own_changes: stack.own_changes(),
     }))
 }
 

@@ -209,9 +209,15 @@ impl Runner {
             return None;
         }
         self.changed.store(true, Ordering::Relaxed);
+        if !group
+            .iter()
+            .all(|call| tools.is_confined_to_files(&call.name))
+        {
+            self.active.own_changes.anywhere();
+        }
         let known = self.journal.lock().await.conversation.files().clone();
         let head = self.active.environment.workspace_head();
-        keep::before_first_change(agent, head, &known, self.number).await
+        keep::before_first_change(agent, head, &self.active.own_changes, &known, self.number).await
     }
 
     /// What to record of the files at the end of the turn. Without the lock: it may take a while.
@@ -219,7 +225,15 @@ impl Runner {
         let known = self.journal.lock().await.conversation.files().clone();
         let changed = self.changed.load(Ordering::Relaxed);
         let head = self.active.environment.workspace_head();
-        keep::at_end(&self.active.agent, head, &known, self.number, changed).await
+        keep::at_end(
+            &self.active.agent,
+            head,
+            &self.active.own_changes,
+            &known,
+            self.number,
+            changed,
+        )
+        .await
     }
 
     fn message(&self, answer: Answer) -> EventPayload {

@@ -52,7 +52,7 @@ pub(crate) fn recover(handle: &Handle, advance: &Advance) -> Result<()> {
         };
         return undo.change_index(&worktree, &Seen::new()).and_then(done);
     }
-    forward(&worktree, advance, handle.context.now()).and_then(done)
+    forward(&handle.context, &worktree, advance).and_then(done)
 }
 
 /// The paths of the conflicts, encoded as in all records.

@@ -8,9 +8,10 @@ use rustix::fs::FileType;
 
 use super::Advance;
 use super::content::Contents;
-use crate::checkpoint;
+use crate::context::Context;
 use crate::error::{GitError, Result};
 use crate::files::Files;
+use crate::flush::flush_reference;
 use crate::head::{self, Handle, Step, plan};
 use crate::index::Seen;
 use crate::repository::Refs;
@@ -32,7 +33,7 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
     .save(layout)?;
     let done = hit("git.advance.after-intent")
         .map_err(GitError::from)
-        .and_then(|()| forward(worktree, advance, handle.context.now()));
+        .and_then(|()| forward(&handle.context, worktree, advance));
     let Err(failure) = done else {
         return Intent::clear(layout, &handle.record.id);
     };
@@ -50,7 +51,11 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
 }
 
 /// Does all steps, of which any may have been done before.
-pub(super) fn forward(worktree: &gix::Repository, advance: &Advance, now: i64) -> Result<()> {
+pub(super) fn forward(
+    context: &Context,
+    worktree: &gix::Repository,
+    advance: &Advance,
+) -> Result<()> {
     let mut seen = Seen::new();
     if advance.files.from != advance.files.to {
         let steps = plan(worktree, advance.files.from, advance.files.to)?;
@@ -60,10 +65,10 @@ pub(super) fn forward(worktree: &gix::Repository, advance: &Advance, now: i64) -
     advance.change_index(worktree, &seen)?;
     hit("git.advance.after-index")?;
     // What the branch is going to vouch for is on the disk before it moves.
-    checkpoint::flush_objects(worktree)?;
+    context.flushed.flush(worktree)?;
     hit("git.advance.after-flush")?;
     if advance.from != advance.to {
-        move_branch(worktree, advance, now)?;
+        move_branch(worktree, advance, context.now())?;
     }
     hit("git.advance.after-branch")?;
     advance.note_merge()?;
@@ -87,7 +92,7 @@ fn move_branch(worktree: &gix::Repository, advance: &Advance, now: i64) -> Resul
         },
         failure => failure,
     })?;
-    checkpoint::flush_reference(worktree.common_dir(), &advance.branch)
+    flush_reference(worktree.common_dir(), &advance.branch)
 }
 
 /// Changes the files as `steps` say.

@@ -11,6 +11,7 @@ use everruns_core::workspace::WorkspaceError;
 use super::LocalGitWorkspace;
 use crate::context::Context;
 use crate::convert::Teller;
+use crate::flush::FlushedObjects;
 use crate::head;
 use crate::repository::{Opener, UserSettings};
 use crate::state::Layout;
@@ -99,6 +100,7 @@ impl LocalGitWorkspaceBuilder {
             entropy: self.entropy,
             ignored_limit: self.ignored_limit,
             contents: LatestContents::default(),
+            flushed: FlushedObjects::default(),
             trash: Trash::default(),
         });
         head::recover(&context).map_err(|error| teller.tell(error))?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
+use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{
     ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
     IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
@@ -13,7 +14,7 @@ use everruns_core::workspace::{
     WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
     WorkspaceHeadStatus, WorkspacePatch,
 };
-use gix::bstr::ByteSlice as _;
+use gix::bstr::{BString, ByteSlice as _};
 
 use super::{file_system, payload};
 use crate::blocking::blocking;
@@ -21,7 +22,7 @@ use crate::checkpoint;
 use crate::convert::{self, Teller};
 use crate::diff;
 use crate::error::{GitError, Result};
-use crate::head::{self, Handle, InUse, NewHead, Start};
+use crate::head::{self, Handle, InUse, LastKept, NewHead, Start};
 use crate::ignored;
 use crate::names::path_text;
 use crate::scan::{Renames, scan};
@@ -36,6 +37,7 @@ pub(super) struct GitHead {
     descriptor: WorkspaceHeadDescriptor,
     binding: WorkspaceBinding,
     files: Arc<dyn SessionFileSystem>,
+    last_kept: LastKept,
     /// Marks the head as in use from a session's claim to its release, or to the end of this resource.
     in_use: Arc<Mutex<BTreeMap<String, InUse>>>,
 }
@@ -56,6 +58,7 @@ impl GitHead {
             descriptor,
             binding,
             files,
+            last_kept: LastKept::default(),
             in_use: Arc::default(),
         })
     }
@@ -149,11 +152,24 @@ impl WorkspaceHeadResource for GitHead {
         label: Option<&str>,
     ) -> std::result::Result<WorkspaceCheckpoint, WorkspaceError> {
         let label = label.map(str::to_owned);
+        let last_kept = self.last_kept.clone();
         self.run("take a checkpoint", move |handle| {
-            let _lock = handle.lock()?;
-            let worktree = handle.open()?;
-            let now = handle.context.now();
-            let taken = checkpoint::take(&worktree, &handle.record.id, label.as_deref(), now)?;
+            let taken = last_kept.checkpoint(handle, label.as_deref(), None)?;
+            convert::checkpoint(&taken)
+        })
+        .await
+    }
+
+    async fn checkpoint_paths(
+        &self,
+        label: Option<&str>,
+        paths: &[WorkspacePath],
+    ) -> std::result::Result<WorkspaceCheckpoint, WorkspaceError> {
+        let label = label.map(str::to_owned);
+        let paths: Vec<BString> = paths.iter().map(|path| path.relative().into()).collect();
+        let last_kept = self.last_kept.clone();
+        self.run("take a checkpoint", move |handle| {
+            let taken = last_kept.checkpoint(handle, label.as_deref(), Some(&paths))?;
             convert::checkpoint(&taken)
         })
         .await
@@ -172,8 +188,9 @@ impl WorkspaceHeadResource for GitHead {
         &self,
         checkpoint: &WorkspaceCheckpoint,
     ) -> std::result::Result<RestoreReceipt, WorkspaceError> {
-        let wanted = checkpoint.clone();
+        let (wanted, last_kept) = (checkpoint.clone(), self.last_kept.clone());
         self.run("restore the checkpoint", move |handle| {
+            last_kept.forget();
             let target = head::kept(handle, &wanted)?;
             let restored = head::restore(handle, &target)?;
             Ok(RestoreReceipt {
@@ -277,13 +294,9 @@ impl WorkspaceHeadResource for GitHead {
         &self,
         name: WorkspaceHeadName,
     ) -> std::result::Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
-        let backend = self.backend.clone();
+        let (backend, last_kept) = (self.backend.clone(), self.last_kept.clone());
         self.run("fork the head", move |handle| {
-            let source = {
-                let _lock = handle.lock()?;
-                let worktree = handle.open()?;
-                checkpoint::take(&worktree, &handle.record.id, None, handle.context.now())?
-            };
+            let source = last_kept.checkpoint(handle, None, None)?;
             let new = NewHead {
                 name: name.as_str().to_owned(),
                 slug: name.slug(),

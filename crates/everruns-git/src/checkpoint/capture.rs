@@ -1,18 +1,16 @@
 //! The state of a worktree as two trees and a manifest.
 
 use gix::ObjectId;
-use gix::bstr::{BStr, BString, ByteSlice as _};
-use gix::dir::entry::Kind;
+use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::objs::tree::EntryKind;
 use gix::status::index_worktree::Item;
-use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
+use gix::status::plumbing::index_as_worktree::EntryStatus;
 
+use super::content::{Entry, Why, read_all};
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
-use crate::error::{GitError, GitStep as _, Result};
-use crate::files::{Files, Found};
+use crate::error::{GitStep as _, Result};
 use crate::scan::{Renames, Scan, path_of, scan};
-use crate::worktree::{conversion, store};
 
 /// The state of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +68,7 @@ pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
 }
 
 /// The commit that `HEAD` names and its tree; the null id and the empty tree for a branch without commits.
-fn head_of(worktree: &gix::Repository) -> Result<(ObjectId, ObjectId)> {
+pub(crate) fn head_of(worktree: &gix::Repository) -> Result<(ObjectId, ObjectId)> {
     let step = "read HEAD";
     if worktree.head().git(step)?.is_unborn() {
         let hash = worktree.object_hash();
@@ -108,27 +106,15 @@ fn files_tree(
     if scan.unstaged.is_empty() {
         return Ok(index_tree);
     }
-    let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
-        path: worktree.git_dir().to_owned(),
-        reason: "its record names no folder",
-    })?;
-    let (pipeline, index) = conversion(worktree)?;
-    let executable_bit = worktree
-        .config_snapshot()
-        .boolean("core.fileMode")
-        .unwrap_or(true);
-    let mut reader = Reader {
-        worktree,
-        files: Files::open(folder)?,
-        pipeline,
-        index,
-        executable_bit,
-    };
     let mut edits = Edits::default();
-    for item in &scan.unstaged {
+    for (item, entry) in scan
+        .unstaged
+        .iter()
+        .zip(read_all(worktree, &scan.unstaged)?)
+    {
         let path = path_of(item);
         note(item, path, manifest);
-        match reader.entry(item, path)? {
+        match entry {
             Entry::Blob(kind, id) => edits.upsert(path, kind, id),
             Entry::Gone => edits.removed.push(path.to_owned()),
             Entry::Same => {}
@@ -170,127 +156,19 @@ fn note(item: &Item, path: &BStr, manifest: &mut Manifest) {
     }
 }
 
-/// What a path becomes in the tree of the files.
-enum Entry {
-    Blob(EntryKind, ObjectId),
-    Gone,
-    Same,
-    Uncaptured(Why),
-}
-
-/// Why something is in no tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
-    Repository,
-    Special,
-    TooLarge,
-    Name,
-}
-
-impl Why {
-    fn reason(self) -> &'static str {
-        match self {
-            Self::Repository => "a repository of its own",
-            Self::Special => "a pipe, socket or device",
-            Self::TooLarge => "a file of more than 1 GiB",
-            Self::Name => "its name is one that some systems take for .git",
-        }
-    }
-}
-
-/// Reads working files as the objects that Git would make of them.
-struct Reader<'repo> {
-    worktree: &'repo gix::Repository,
-    files: Files,
-    pipeline: gix::filter::Pipeline<'repo>,
-    index: gix::worktree::IndexPersistedOrInMemory,
-    executable_bit: bool,
-}
-
-impl Reader<'_> {
-    fn entry(&mut self, item: &Item, path: &BStr) -> Result<Entry> {
-        match item {
-            Item::Modification { entry, status, .. } => match status {
-                EntryStatus::NeedsUpdate(_) => Ok(Entry::Same),
-                EntryStatus::Change(Change::Removed) => Ok(Entry::Gone),
-                EntryStatus::Change(Change::SubmoduleModification(submodule)) => {
-                    Ok(match submodule.checked_out_head_id {
-                        Some(id) => Entry::Blob(EntryKind::Commit, id),
-                        None => Entry::Same,
-                    })
-                }
-                _ => self.tracked(path, entry.mode),
-            },
-            Item::DirectoryContents { entry, .. } => match entry.disk_kind {
-                Some(Kind::File | Kind::Symlink) => self.untracked(path),
-                Some(Kind::Repository) => Ok(Entry::Uncaptured(Why::Repository)),
-                Some(Kind::Untrackable) => Ok(Entry::Uncaptured(Why::Special)),
-                Some(Kind::Directory) | None => Ok(Entry::Same),
-            },
-            // Renames are not looked for, so there are none.
-            Item::Rewrite { .. } => Ok(Entry::Same),
-        }
-    }
-
-    fn tracked(&mut self, path: &BStr, mode: Mode) -> Result<Entry> {
-        let recorded = (!self.executable_bit).then_some(mode == Mode::FILE_EXECUTABLE);
-        match self.read(path, recorded)? {
-            Entry::Same => Ok(Entry::Gone),
-            entry => Ok(entry),
-        }
-    }
-
-    fn untracked(&mut self, path: &BStr) -> Result<Entry> {
-        let recorded = (!self.executable_bit).then_some(false);
-        self.read(path, recorded)
-    }
-
-    /// Reads `path`; `executable` overrides what the file says where it has no say.
-    fn read(&mut self, path: &BStr, executable: Option<bool>) -> Result<Entry> {
-        let named_like_git = path
-            .split_str("/")
-            .any(|name| everruns_core::path::is_git_internal_name(&name.to_str_lossy()));
-        if named_like_git {
-            return Ok(Entry::Uncaptured(Why::Name));
-        }
-        match self.files.read(path)? {
-            Found::Link(target) => {
-                let id = self.worktree.write_blob(&target).git("store a link")?;
-                Ok(Entry::Blob(EntryKind::Link, id.detach()))
-            }
-            Found::File {
-                content,
-                executable: found,
-            } => {
-                let (pipeline, index) = (&mut self.pipeline, &self.index);
-                let id = store(self.worktree, pipeline, index, path, &content)?;
-                let kind = if executable.unwrap_or(found) {
-                    EntryKind::BlobExecutable
-                } else {
-                    EntryKind::Blob
-                };
-                Ok(Entry::Blob(kind, id))
-            }
-            Found::TooLarge => Ok(Entry::Uncaptured(Why::TooLarge)),
-            Found::Special => Ok(Entry::Uncaptured(Why::Special)),
-            Found::Folder | Found::Nothing => Ok(Entry::Same),
-        }
-    }
-}
-
 /// Changes to a tree. Removals go first, so that a file can make room for a folder.
 #[derive(Default)]
-struct Edits {
-    removed: Vec<BString>,
+pub(super) struct Edits {
+    pub(super) removed: Vec<BString>,
     upserted: Vec<(BString, EntryKind, ObjectId)>,
 }
 
 impl Edits {
-    fn upsert(&mut self, path: &BStr, kind: EntryKind, id: ObjectId) {
+    pub(super) fn upsert(&mut self, path: &BStr, kind: EntryKind, id: ObjectId) {
         self.upserted.push((path.to_owned(), kind, id));
     }
 
-    fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
+    pub(super) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
         let mut editor = repository.edit_tree(tree).git("begin a tree")?;
         for path in &self.removed {
             editor.remove(path).git("remove from a tree")?;

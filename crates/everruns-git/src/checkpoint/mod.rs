@@ -6,13 +6,16 @@
 
 mod capture;
 mod commit;
+mod content;
 mod manifest;
+mod paths;
 mod prune;
 mod reference;
 mod store;
 
-pub(crate) use capture::{Captured, capture};
+pub(crate) use capture::{Captured, capture, head_of};
 pub(crate) use manifest::{Manifest, StageEntry};
+pub(crate) use paths::capture_paths;
 pub(crate) use prune::{Pruned, prune};
-pub(crate) use reference::{Checkpoint, find, list};
-pub(crate) use store::{flush_objects, flush_reference, take, take_captured};
+pub(crate) use reference::{Checkpoint, find, list, newest};
+pub(crate) use store::{take, take_captured};

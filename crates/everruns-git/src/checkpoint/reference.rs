@@ -1,9 +1,11 @@
 //! The references that keep checkpoints, numbered from 1.
 
+use std::{fs, io};
+
 use gix::ObjectId;
 
 use super::{Captured, commit};
-use crate::error::{GitError, GitStep as _, Result};
+use crate::error::{GitError, GitStep as _, IoStep as _, Result};
 
 /// A checkpoint that is kept.
 #[derive(Debug, Clone)]
@@ -83,6 +85,39 @@ pub(crate) fn numbers(repository: &gix::Repository, head: &str) -> Result<Vec<(u
     }
     found.sort_unstable();
     Ok(found)
+}
+
+/// The number and commit of the latest checkpoint of `head`, found without reading the others.
+pub(crate) fn newest(repository: &gix::Repository, head: &str) -> Result<Option<(u64, ObjectId)>> {
+    let step = "look for the latest checkpoint";
+    let prefix = prefix(head);
+    let mut latest = None;
+    let folder = repository.common_dir().join(&prefix);
+    match fs::read_dir(&folder) {
+        Ok(entries) => {
+            for entry in entries {
+                let name = entry.step("list", &folder)?.file_name();
+                latest = latest.max(name.to_str().and_then(|name| name.parse().ok()));
+            }
+        }
+        Err(failure) if failure.kind() == io::ErrorKind::NotFound => {}
+        Err(failure) => return Err(failure).step("list", &folder),
+    }
+    if let Some(packed) = repository.refs.cached_packed_buffer().git(step)? {
+        for reference in packed.iter_prefixed(prefix.clone().into()).git(step)? {
+            let name = reference.git(step)?.name.as_bstr();
+            let number = name.strip_prefix(prefix.as_bytes());
+            let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+            latest = latest.max(number);
+        }
+    }
+    let Some(number) = latest else {
+        return Ok(None);
+    };
+    let reference = repository
+        .find_reference(&format!("{prefix}{number}"))
+        .git(step)?;
+    Ok(reference.try_id().map(|id| (number, id.detach())))
 }
 
 /// The checkpoints of `head`, oldest first.

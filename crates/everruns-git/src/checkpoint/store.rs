@@ -1,15 +1,15 @@
 //! Taking a checkpoint: capture, commit, flush, reference.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
 
-use super::reference::numbers;
+use super::reference::newest;
 use super::{Captured, Checkpoint, capture, commit};
-use crate::error::{GitStep as _, IoStep as _, Result};
+use crate::context::Context;
+use crate::error::{GitStep as _, Result};
+use crate::flush::flush_reference;
 use crate::repository::Refs;
 
 /// Keeps the present state of `worktree`, which belongs to `head`. The caller holds the head's lock.
@@ -17,25 +17,25 @@ use crate::repository::Refs;
 /// A state that the latest checkpoint holds already is not kept again. The reference appears only after everything
 /// that it leads to is on the disk.
 pub(crate) fn take(
+    context: &Context,
     worktree: &gix::Repository,
     head: &str,
     label: Option<&str>,
-    at: i64,
 ) -> Result<Checkpoint> {
-    take_captured(worktree, head, &capture(worktree)?, label, at)
+    take_captured(context, worktree, head, &capture(worktree)?, label)
 }
 
 /// As [`take`], of a state that was just captured.
 pub(crate) fn take_captured(
+    context: &Context,
     worktree: &gix::Repository,
     head: &str,
     captured: &Captured,
     label: Option<&str>,
-    at: i64,
 ) -> Result<Checkpoint> {
     hit("git.checkpoint.after-trees")?;
-    let kept = numbers(worktree, head)?;
-    if let Some(&(number, id)) = kept.last() {
+    let newest = newest(worktree, head)?;
+    if let Some((number, id)) = newest {
         let latest = Checkpoint::read(worktree, head, number, id)?;
         if latest.state == *captured && (label.is_none() || latest.label.as_deref() == label) {
             return Ok(latest);
@@ -53,14 +53,14 @@ pub(crate) fn take_captured(
             changed: Some(count_changed(worktree, captured)?),
             unborn: captured.commit().is_none(),
         };
-        commit::write(worktree, captured, &message, at)?
+        commit::write(worktree, captured, &message, context.now())?
     };
     hit("git.checkpoint.after-commit")?;
-    flush_objects(worktree)?;
+    context.flushed.flush(worktree)?;
     hit("git.checkpoint.after-flush")?;
-    let number = kept.last().map_or(1, |(number, _)| number + 1);
+    let number = newest.map_or(1, |(number, _)| number + 1);
     let checkpoint = Checkpoint::read(worktree, head, number, id)?;
-    keep(worktree, &checkpoint.reference(), id, at)?;
+    keep(worktree, &checkpoint.reference(), id, context.now())?;
     hit("git.checkpoint.after-reference")?;
     Ok(checkpoint)
 }
@@ -83,31 +83,8 @@ fn count_changed(repository: &gix::Repository, captured: &Captured) -> Result<u6
     Ok(paths.len() as u64)
 }
 
-/// Makes everything written to the object database durable.
-pub(crate) fn flush_objects(repository: &gix::Repository) -> Result<()> {
-    let objects = repository.common_dir().join("objects");
-    let handle = fs::OpenOptions::new()
-        .read(true)
-        .open(&objects)
-        .step("open", &objects)?;
-    rustix::fs::syncfs(&handle).step("flush", &objects)
-}
-
 /// Creates the reference `name` at `id`, durable once this returned.
 fn keep(repository: &gix::Repository, name: &str, id: ObjectId, at: i64) -> Result<()> {
     Refs::new(repository, at).create(name, id, "checkpoint")?;
     flush_reference(repository.common_dir(), name)
-}
-
-/// Makes the reference `name` durable.
-pub(crate) fn flush_reference(common_dir: &Path, name: &str) -> Result<()> {
-    let path = common_dir.join(name);
-    // A reference that was packed in the meantime has been written by someone who saw to that.
-    if let Ok(file) = fs::OpenOptions::new().read(true).open(&path) {
-        file.sync_all().step("flush", &path)?;
-        if let Some(folder) = path.parent() {
-            crate::state::durable::sync_folder(folder)?;
-        }
-    }
-    Ok(())
 }

@@ -63,7 +63,7 @@ pub(crate) fn commit(handle: &Handle, request: &CommitRequest) -> Result<Committ
     let now = handle.context.now();
     let id = identity.write(&worktree, &message, content.tree, &parents, now)?;
     hit("git.commit.after-commit")?;
-    checkpoint::flush_objects(&worktree)?;
+    handle.context.flushed.flush(&worktree)?;
     hit("git.commit.after-flush")?;
     let subject = message.lines().next().unwrap_or_default();
     let place = handle.worktree();

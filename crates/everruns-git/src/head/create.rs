@@ -3,19 +3,24 @@
 use everruns_core::failpoint::hit;
 use everruns_core::ids::WorkspaceHeadId;
 use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
 
+use super::plan::plan;
 use super::recover::undo_creation;
 use crate::checkpoint::{Captured, Manifest};
 use crate::context::Context;
 use crate::error::{GitStep as _, Result};
 use crate::ignored::{self, Patterns};
-use crate::index::{self, Seen};
+use crate::index;
 use crate::names;
 use crate::repository::Refs;
 use crate::state::{
     HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, Origin, WorkspaceRecord,
 };
 use crate::worktree::{NewRecord, Worktree, populate};
+
+/// How many bytes of trees are kept while a head is made of them.
+const TREES_KEPT: usize = 16 << 20;
 
 /// What a new head starts from.
 #[derive(Debug, Clone)]
@@ -176,14 +181,18 @@ fn build(
         })?;
     }
     hit("git.create.after-record")?;
-    let opened = context.opener.open(&worktree.record)?;
+    let mut opened = context.opener.open(&worktree.record)?;
+    // The trees are read once for the checkout and once for the index.
+    opened.object_cache_size_if_unset(TREES_KEPT);
     let state = new.start.state(&opened)?;
     let files = populate(&opened, state.files, context.contents.of(&workspace.id))?;
     hit("git.create.after-checkout")?;
     if state.index == state.files && state.manifest.is_empty() {
         index::write_as_is(&opened, &files, state.files)?;
     } else {
-        index::write(&opened, &state, &fresh(&files))?;
+        let steps = plan(&opened, state.files, state.index)?;
+        let changes = steps.iter().map(|step| (step.path.as_bstr(), step.becomes));
+        index::write_staged(&opened, files, &state, changes)?;
     }
     hit("git.create.after-index")?;
     bring_ignored(context, workspace, repository, record, &opened)?;
@@ -216,17 +225,4 @@ fn bring_ignored(
     }
     let report = ignored::bring(&source, opened, &patterns, context.ignored_limit)?;
     ignored::save(&context.layout, record, &report)
-}
-
-/// What the checkout knows of the files that it wrote.
-fn fresh(files: &gix::index::State) -> Seen {
-    let entries = files.entries().iter();
-    entries
-        .map(|entry| {
-            (
-                entry.path(files).to_owned(),
-                (entry.stat, entry.id, entry.mode),
-            )
-        })
-        .collect()
 }

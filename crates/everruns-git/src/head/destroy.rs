@@ -72,8 +72,8 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         return Ok(None);
     }
     let label = Some("before the head was destroyed");
-    let now = handle.context.now();
-    checkpoint::take_captured(&worktree, &handle.record.id, &captured, label, now).map(Some)
+    let (context, id) = (&handle.context, &handle.record.id);
+    checkpoint::take_captured(context, &worktree, id, &captured, label).map(Some)
 }
 
 /// Whether the head's own branch leads to the commit that is checked out.

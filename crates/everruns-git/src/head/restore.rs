@@ -107,7 +107,7 @@ pub(super) fn finish_restore(handle: &Handle, checkpoint: &str) -> Result<()> {
 }
 
 fn keep(handle: &Handle, worktree: &gix::Repository) -> Result<Checkpoint> {
-    checkpoint::take(worktree, &handle.record.id, None, handle.context.now())
+    checkpoint::take(&handle.context, worktree, &handle.record.id, None)
 }
 
 fn prepare(

@@ -1,6 +1,6 @@
 //! The index of a head, made from a checkpoint.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
@@ -48,10 +48,50 @@ pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -
             entry.stat = *stat;
         }
     }
-    add_what_trees_cannot_say(&mut file, state, worktree.object_hash());
+    finish(worktree, file, state)
+}
+
+/// Writes the index of `worktree` as `state` holds it, from `files`, the index of its files, and the paths by which the
+/// index's tree differs from theirs, each with what it becomes.
+pub(crate) fn write_staged<'a>(
+    worktree: &gix::Repository,
+    mut files: gix::index::File,
+    state: &Captured,
+    changes: impl IntoIterator<Item = (&'a BStr, Option<(EntryKind, gix::ObjectId)>)>,
+) -> Result<()> {
+    let mut removed = HashSet::new();
+    let mut added = Vec::new();
+    for (path, becomes) in changes {
+        let Some((kind, id)) = becomes else {
+            removed.insert(path);
+            continue;
+        };
+        match files.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
+            Some(entry) => {
+                entry.id = id;
+                entry.mode = mode_of(kind);
+                // What is on disk is something else.
+                entry.stat = Stat::default();
+            }
+            None => added.push((path, mode_of(kind), id)),
+        }
+    }
+    if !removed.is_empty() {
+        files.remove_entries(|_, path, _| removed.contains(path));
+    }
+    for (path, mode, id) in added {
+        files.dangerously_push_entry(Stat::default(), id, Flags::empty(), mode, path);
+    }
+    files.sort_entries();
+    finish(worktree, files, state)
+}
+
+/// Writes `index`, which holds the tree of the index of `state`, with what that tree can't say.
+fn finish(worktree: &gix::Repository, mut index: gix::index::File, state: &Captured) -> Result<()> {
+    add_what_trees_cannot_say(&mut index, state, worktree.object_hash());
     let manifest = &state.manifest;
     let is_the_tree = manifest.stages.is_empty() && manifest.announced.is_empty();
-    replace(worktree, &file, is_the_tree.then_some(state.index))
+    replace(worktree, &index, is_the_tree.then_some(state.index))
 }
 
 fn add_what_trees_cannot_say(

@@ -12,6 +12,7 @@ use crate::advance::{self, Advance, MergeState, Trees, expect_storable};
 use crate::checkpoint::{self, Captured};
 use crate::commit::{Identity, clean};
 use crate::error::{GitError, Result};
+use crate::flush::flush_reference;
 use crate::head::Handle;
 use crate::repository::Refs;
 use crate::state::Lock;
@@ -65,7 +66,7 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
         Outcome::Nothing(outcome) => return Ok(outcome),
     };
     hit("git.merge.after-commit")?;
-    checkpoint::flush_objects(&worktree)?;
+    handle.context.flushed.flush(&worktree)?;
     hit("git.merge.after-flush")?;
     if let Some(follower) = follower {
         merging.follow(&follower, &reference, tip, new)?;
@@ -77,7 +78,7 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
             refs.swap(&reference, tip, new, why)
         };
         outcome.map_err(|failure| moved(failure, &request.branch))?;
-        checkpoint::flush_reference(worktree.common_dir(), &reference)?;
+        flush_reference(worktree.common_dir(), &reference)?;
     }
     Ok(MergeOutcome::Merged {
         revision: new.to_string(),

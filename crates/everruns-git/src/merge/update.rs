@@ -13,7 +13,6 @@ use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use super::history::{merge_base, reference, tree_of};
 use super::three_way::{Merged, Side, three_way};
 use crate::advance::{self, Advance, MergeState, Trees, merging};
-use crate::checkpoint;
 use crate::commit::{Identity, clean};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
@@ -210,7 +209,7 @@ impl Update<'_> {
         how: &str,
     ) -> Result<()> {
         hit("git.update.after-commit")?;
-        checkpoint::flush_objects(self.worktree)?;
+        self.handle.context.flushed.flush(self.worktree)?;
         hit("git.update.after-flush")?;
         let trees = Trees {
             from: tree_of(self.worktree, self.head)?,

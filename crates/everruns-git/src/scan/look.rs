@@ -53,33 +53,16 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     let mut marked = (**index).clone();
     unchanged::mark(worktree, &mut marked, folder)?;
     let displaced = displaced::find(&mut marked, folder)?;
-    let comparison = worktree
-        .status(Discard)
-        .git("prepare the comparison of files")?
-        .index(IndexPersistedOrInMemory::InMemory(marked))
-        .untracked_files(UntrackedFiles::None)
-        .index_worktree_rewrites(None)
-        .index_worktree_submodules(Submodule::Given {
-            ignore: Ignore::None,
-            check_dirty: false,
-        })
-        .tree_index_track_renames(renames);
+    let is_head_tree = is_head_tree(worktree, &index)?;
+    let is_as_indexed = |entry: &gix::index::Entry| entry.flags.contains(Flags::UPTODATE);
+    // Preparing the comparison costs more than it would take to find nothing.
+    let nothing_to_compare = is_head_tree && marked.entries().iter().all(is_as_indexed);
     let mut scan = Scan {
         staged: Vec::new(),
         unstaged: displaced,
     };
-    let step = "compare the files with the index";
-    if is_head_tree(worktree, &index)? {
-        for item in comparison.into_index_worktree_iter(None).git(step)? {
-            scan.unstaged.push(item.git(step)?);
-        }
-    } else {
-        for item in comparison.into_iter(None).git(step)? {
-            match item.git(step)? {
-                Item::TreeIndex(change) => scan.staged.push(change),
-                Item::IndexWorktree(change) => scan.unstaged.push(change),
-            }
-        }
+    if !nothing_to_compare {
+        compare(worktree, marked, is_head_tree, renames, &mut scan)?;
     }
     for item in untracked {
         let entry = item.git("look for untracked files")?.entry;
@@ -98,6 +81,41 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     scan.unstaged
         .sort_by(|left, right| path_of(left).cmp(path_of(right)));
     Ok(scan)
+}
+
+/// Adds to `scan` how the files differ from the index `marked`, and the index from `HEAD` unless it is that tree.
+fn compare(
+    worktree: &gix::Repository,
+    marked: gix::index::File,
+    is_head_tree: bool,
+    renames: TrackRenames,
+    scan: &mut Scan,
+) -> Result<()> {
+    let comparison = worktree
+        .status(Discard)
+        .git("prepare the comparison of files")?
+        .index(IndexPersistedOrInMemory::InMemory(marked))
+        .untracked_files(UntrackedFiles::None)
+        .index_worktree_rewrites(None)
+        .index_worktree_submodules(Submodule::Given {
+            ignore: Ignore::None,
+            check_dirty: false,
+        })
+        .tree_index_track_renames(renames);
+    let step = "compare the files with the index";
+    if is_head_tree {
+        for item in comparison.into_index_worktree_iter(None).git(step)? {
+            scan.unstaged.push(item.git(step)?);
+        }
+        return Ok(());
+    }
+    for item in comparison.into_iter(None).git(step)? {
+        match item.git(step)? {
+            Item::TreeIndex(change) => scan.staged.push(change),
+            Item::IndexWorktree(change) => scan.unstaged.push(change),
+        }
+    }
+    Ok(())
 }
 
 /// Whether the index says itself that its entries make exactly the tree of `HEAD`.

@@ -30,9 +30,10 @@ pub(crate) fn populate(
         .checkout_options(Source::IdMapping)
         .git("prepare the checkout")?;
     options.destination_is_initially_empty = true;
-    let objects = worktree
-        .objects
-        .clone()
+    let mut objects = worktree.objects.clone();
+    // Contents are kept elsewhere, and trees are not needed again.
+    objects.unset_object_cache();
+    let objects = objects
         .into_arc()
         .map_err(gix::Error::from_error)
         .git("open the objects")?;

@@ -4,4 +4,5 @@
 mod compat;
 mod crash;
 mod first_example;
+mod own_changes;
 mod restored;

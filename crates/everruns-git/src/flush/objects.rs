@@ -1,0 +1,124 @@
+//! Durable objects.
+//!
+//! Asking the system to flush a whole file system makes a checkpoint wait for whatever else is being written on the
+//! machine. So that is asked once for a repository; from then on only files are flushed that have come since.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fd::OwnedFd;
+
+use super::folders::{self, Folders};
+use super::together::{flush_files, flush_folders};
+use crate::error::{IoStep as _, Result};
+
+/// With more new files than this, flushing the whole file system is the smaller work.
+const MOST_FILES: usize = 4096;
+
+/// Which objects are known to be on the disk, for each object database.
+#[derive(Debug, Default)]
+pub(crate) struct FlushedObjects(Mutex<HashMap<PathBuf, Arc<Mutex<Option<Folders>>>>>);
+
+impl FlushedObjects {
+    /// Makes everything durable that is in the object database of `repository`, whoever wrote it.
+    ///
+    /// Of several calls at once for one repository, one flushes for all.
+    pub(crate) fn flush(&self, repository: &gix::Repository) -> Result<()> {
+        let objects = repository.common_dir().join("objects");
+        let mut databases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::clone(databases.entry(objects.clone()).or_default());
+        drop(databases);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+
+        let root = fs::OpenOptions::new()
+            .read(true)
+            .open(&objects)
+            .step("open", &objects)?;
+        let root = OwnedFd::from(root);
+        let kind = Kind::of(&root).step("look at", &objects)?;
+        if kind == Kind::Memory {
+            return Ok(());
+        }
+        // What comes after the look, and isn't flushed now, is new to the next.
+        let now = Folders::look(&root, &objects)?;
+        let flushed = match known.take() {
+            Some(earlier) if kind == Kind::Dated => flush_news(&root, &objects, &now, &earlier)?,
+            _ => false,
+        };
+        if !flushed {
+            rustix::fs::syncfs(&root).step("flush", &objects)?;
+        }
+        *known = Some(now);
+        Ok(())
+    }
+}
+
+/// Flushes what may have come between `earlier` and `now`; `false` if that is too much.
+fn flush_news(root: &OwnedFd, objects: &Path, now: &Folders, earlier: &Folders) -> Result<bool> {
+    let mut opened = Vec::new();
+    let mut count = 0;
+    for news in now.since(earlier) {
+        let path = objects.join(&news.folder);
+        let folder = folders::open(root, &news.folder).step("open", &path)?;
+        let files = news.files(&folder).step("list", &path)?;
+        count += files.len();
+        if count > MOST_FILES {
+            return Ok(false);
+        }
+        if !files.is_empty() {
+            opened.push((folder, files));
+        }
+    }
+    let files: Vec<(&OwnedFd, &str)> = opened
+        .iter()
+        .flat_map(|(folder, files)| files.iter().map(move |file| (folder, file.as_str())))
+        .collect();
+    flush_files(&files).step("flush", objects)?;
+    // The folder of the folders too: some of them may be new.
+    let folders: Vec<&OwnedFd> = opened
+        .iter()
+        .map(|(folder, _)| folder)
+        .chain([root])
+        .collect();
+    flush_folders(&folders).step("flush", objects)?;
+    Ok(true)
+}
+
+/// What is known of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Nothing in it survives the machine.
+    Memory,
+    /// It dates a folder when an entry of it comes, and a file when it is given a name.
+    Dated,
+    /// It may or may not.
+    Other,
+}
+
+impl Kind {
+    fn of(folder: &OwnedFd) -> rustix::io::Result<Self> {
+        // The numbers are those of the kernel's `linux/magic.h`, and of ZFS's own headers.
+        const TMPFS: u64 = 0x0102_1994;
+        const DATED: [u64; 6] = [
+            0xEF53,      // ext2, ext3 and ext4
+            0x5846_5342, // XFS
+            0x9123_683E, // btrfs
+            0xF2F5_2010, // F2FS
+            0x794C_7630, // overlayfs, over any of these
+            0x2FC1_2FC1, // ZFS
+        ];
+        let found = rustix::fs::fstatfs(folder)?;
+        #[expect(
+            clippy::cast_sign_loss,
+            reason = "the numbers are bit patterns of 32 bits"
+        )]
+        let magic = (found.f_type as u64) & 0xFFFF_FFFF;
+        Ok(match magic {
+            TMPFS => Self::Memory,
+            magic if DATED.contains(&magic) => Self::Dated,
+            _ => Self::Other,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Checkpoints of which the caller says where alone something changed.
+
+use everruns_core::path::WorkspacePath;
+use everruns_core::workspace::Workspace;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, FileFailurePersistence};
+
+use crate::fixture::{Scene, git, write};
+use crate::generated::{Edit, PATHS, edit, perform};
+
+fn paths(all: &[&str]) -> Vec<WorkspacePath> {
+    all.iter()
+        .map(|path| WorkspacePath::parse(path).unwrap())
+        .collect()
+}
+
+/// The paths at which `edit` changes files itself; what Git does to the index is no file's change.
+fn changed(edit: &Edit) -> Vec<WorkspacePath> {
+    match edit {
+        Edit::Write(path, _)
+        | Edit::Delete(path)
+        | Edit::Link(path, _)
+        | Edit::Executable(path) => paths(&[PATHS[*path]]),
+        Edit::Move(from, to) => paths(&[PATHS[*from], PATHS[*to]]),
+        Edit::Ignore(_) => paths(&[".gitignore"]),
+        Edit::Stage(_)
+        | Edit::StageAll
+        | Edit::Unstage(_)
+        | Edit::Announce(_)
+        | Edit::Forget(_)
+        | Edit::Commit => Vec::new(),
+    }
+}
+
+/// After each edit, what is kept by paths is what another process finds by looking at everything.
+async fn compare(edits: &[Edit]) {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let other = Workspace::open(scene.reopened(), scene.repository.path.to_str().unwrap())
+        .await
+        .unwrap();
+    let other = other.reopen(&head.binding()).await.unwrap();
+    head.checkpoint().await.unwrap();
+    for edit in edits {
+        perform(&folder, edit);
+        let kept = head.checkpoint_paths(None, &changed(edit)).await.unwrap();
+        let whole = other.checkpoint().await.unwrap();
+        assert_eq!(kept.revision, whole.revision, "after {edit:?}");
+    }
+}
+
+#[test]
+fn generated_changes_at_known_paths_are_kept_as_a_look_at_everything_finds_them() {
+    let seeds = FileFailurePersistence::Direct("tests/git/own_changes.seeds");
+    let config = Config {
+        cases: std::env::var("PROPTEST_CASES").map_or(16, |cases| cases.parse().unwrap()),
+        failure_persistence: Some(Box::new(seeds)),
+        max_shrink_iters: 60,
+        ..Config::default()
+    };
+    proptest!(config, |(edits in prop::collection::vec(edit(), 1..14))| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(compare(&edits));
+    });
+}
+
+/// The caller's word is taken: that is why it costs what changed, and not what there is.
+#[tokio::test]
+async fn only_the_paths_are_looked_at_when_nothing_else_can_be_seen_to_have_changed() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let first = head.checkpoint().await.unwrap();
+    write(&folder.join("README.md"), "by the caller\n");
+    write(&folder.join("src/lib.rs"), "by somebody else\n");
+    let kept = head
+        .checkpoint_paths(Some("mine"), &paths(&["README.md"]))
+        .await
+        .unwrap();
+    assert_eq!(kept.label.as_deref(), Some("mine"));
+    let names = |from: &str, to: &str| git(&folder, &["diff", "--name-only", from, to]);
+    assert_eq!(names(&first.revision, &kept.revision).trim(), "README.md");
+    let whole = head.checkpoint().await.unwrap();
+    assert_eq!(names(&kept.revision, &whole.revision).trim(), "src/lib.rs");
+}
+
+/// An index, a commit or a restore of somebody else makes everything be looked at.
+#[tokio::test]
+async fn what_can_be_seen_to_have_changed_is_looked_at_nevertheless() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let first = head.checkpoint().await.unwrap();
+    write(&folder.join("src/lib.rs"), "by somebody else\n");
+    git(&folder, &["add", "src/lib.rs"]);
+    let staged = head.checkpoint_paths(None, &[]).await.unwrap();
+    assert_ne!(staged.revision, first.revision);
+    git(&folder, &["commit", "-qm", "by somebody else"]);
+    let committed = head.checkpoint_paths(None, &[]).await.unwrap();
+    assert_eq!(
+        committed.revision,
+        git(&folder, &["rev-parse", "HEAD"]).trim()
+    );
+
+    let other = Workspace::open(scene.reopened(), scene.repository.path.to_str().unwrap())
+        .await
+        .unwrap();
+    let other = other.reopen(&head.binding()).await.unwrap();
+    other.restore(&staged).await.unwrap();
+    let restored = head.checkpoint_paths(None, &[]).await.unwrap();
+    assert_eq!(
+        restored.revision,
+        other.checkpoint().await.unwrap().revision
+    );
+}
+
+/// Ignored files stay out, and a repository inside is not taken for a folder.
+#[tokio::test]
+async fn h23_what_is_never_kept_is_not_kept_because_it_was_named() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join(".gitignore"), "*.log\n/target/\n");
+    std::fs::create_dir(folder.join("inner")).unwrap();
+    git(&folder.join("inner"), &["init", "-q"]);
+    let before = head.checkpoint().await.unwrap();
+    write(&folder.join("noise.log"), "noise\n");
+    write(&folder.join("target/debug/x"), "built\n");
+    let kept = head
+        .checkpoint_paths(None, &paths(&["noise.log", "target/debug/x"]))
+        .await
+        .unwrap();
+    assert_eq!(kept.revision, before.revision);
+    write(&folder.join("inner/file"), "not ours\n");
+    let kept = head
+        .checkpoint_paths(None, &paths(&["inner/file"]))
+        .await
+        .unwrap();
+    assert_eq!(kept.uncaptured.len(), 1, "{:?}", kept.uncaptured);
+}
