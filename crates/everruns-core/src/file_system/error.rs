@@ -171,6 +171,20 @@ pub enum FileSystemError {
         /// The system's error.
         source: io::Error,
     },
+    /// The process, or the host, has as many files open as it may. Every open head holds one descriptor. The old content
+    /// is kept.
+    #[error(
+        "too many files are open to {step} {path}: drop heads and sessions that are not in use, or raise the limit \
+         of open files (`ulimit -n`); nothing was changed"
+    )]
+    TooManyOpenFiles {
+        /// The path.
+        path: WorkspacePath,
+        /// Which step failed.
+        step: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The host refused or failed. The old content is kept.
     #[error("could not {step} {path}: {source}")]
     Io {
@@ -203,6 +217,7 @@ impl FileSystemError {
                     io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
                 )
             }
+            Self::TooManyOpenFiles { .. } => true,
             _ => false,
         }
     }

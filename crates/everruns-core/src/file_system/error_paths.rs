@@ -53,6 +53,11 @@ impl FileSystemError {
                 step,
                 source,
             },
+            Self::TooManyOpenFiles { path, step, source } => Self::TooManyOpenFiles {
+                path: map(path),
+                step,
+                source,
+            },
             Self::Io { path, step, source } => Self::Io {
                 path: map(path),
                 step,

@@ -46,6 +46,9 @@ fn advice(error: &FileSystemError) -> &'static str {
             "Nothing was changed. Tell the user; no tool can go on."
         }
         FileSystemError::NoSpace { .. } => "Tell the user that the disk is full.",
+        FileSystemError::TooManyOpenFiles { .. } => {
+            "Try once more a little later; if it fails again, tell the user."
+        }
         FileSystemError::PartialMove { .. } => "Delete the one that is not wanted.",
         FileSystemError::Io { .. } => "Try once more; if it fails again, tell the user.",
         _ => "Choose another path or way.",

@@ -18,6 +18,11 @@ pub(super) fn system(path: &WorkspacePath, step: &'static str, errno: Errno) -> 
             step,
             source: errno.into(),
         },
+        Errno::MFILE | Errno::NFILE => FileSystemError::TooManyOpenFiles {
+            path,
+            step,
+            source: errno.into(),
+        },
         _ => FileSystemError::Io {
             path,
             step,

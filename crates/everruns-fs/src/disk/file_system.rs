@@ -101,6 +101,10 @@ impl SessionFileSystem for DiskFileSystem {
         range: ReadRange,
     ) -> Result<Option<FileContent>, FileSystemError> {
         self.tree.enter_existing(path)?;
+        // The caller judges by the name that is stored.
+        if self.tree.folds() {
+            return Ok(None);
+        }
         if let Some(content) = self.tree.read_cached(path, range) {
             consume_budget().await;
             return Ok(Some(content));
@@ -162,6 +166,10 @@ impl SessionFileSystem for DiskFileSystem {
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
         self.tree.enter_existing(path)?;
+        // The caller judges by the name that is stored.
+        if self.tree.folds() {
+            return Ok(None);
+        }
         if let Some(stat) = self.tree.stat_cached(path) {
             consume_budget().await;
             return Ok(Some(file_stat(&stat)));

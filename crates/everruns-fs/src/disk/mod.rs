@@ -12,6 +12,9 @@
 //! Reading and looking first ask for what the kernel has in memory, without waiting and on the task itself; only
 //! what needs a disk goes to a thread that may block.
 //!
+//! A disk that takes several spellings for one name, such as one that ignores case, is found out. There every path
+//! resolves to the names that are stored, so that policies and locks decide about those.
+//!
 //! # Writing
 //!
 //! A write puts the new bytes into a temporary file beside the target, flushes it, checks the precondition
@@ -39,6 +42,7 @@ mod errors;
 mod existing;
 mod file_system;
 mod flags;
+mod folding;
 mod intent;
 mod kind;
 mod list;

@@ -35,7 +35,7 @@ impl Tree {
         let (_first, _second) = self.lock_both(to, [&source.key(), &target.key()], call)?;
         let flushed = [&source, &target].map(|place| listed(&place.folder));
         let replace = may_replace(&target, to, source_kind, replace)?;
-        let is_same = source.key() == target.key();
+        let is_same = source.resolved == target.resolved;
         if is_same && replace == Replace::File {
             return Ok(());
         }

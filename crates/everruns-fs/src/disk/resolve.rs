@@ -31,6 +31,8 @@ pub(super) struct Place {
     pub(super) name: Option<Vec<u8>>,
     /// The components from the top, links followed.
     pub(super) resolved: Vec<Vec<u8>>,
+    /// The same as they are stored, where the disk takes several spellings for one name.
+    pub(super) stored: Option<Vec<Vec<u8>>>,
     /// Whether the last component is a link's and not the caller's.
     pub(super) through_link: bool,
 }
@@ -47,9 +49,19 @@ impl Place {
         }
     }
 
-    /// The resolved path as one text of bytes.
+    /// The resolved path as one text of bytes, as it is stored.
+    pub(super) fn stored_path(&self) -> Vec<u8> {
+        let names = self.stored.as_ref().unwrap_or(&self.resolved);
+        names.join(&b'/')
+    }
+
+    /// What the lock of this place goes by. Where a name has several spellings, changes take turns in the whole tree: a
+    /// name that is being replaced at this moment cannot be looked up.
     pub(super) fn key(&self) -> Vec<u8> {
-        self.resolved.join(&b'/')
+        match self.stored {
+            Some(_) => Vec::new(),
+            None => self.resolved.join(&b'/'),
+        }
     }
 }
 
@@ -142,6 +154,7 @@ fn place_without_links(
         folder,
         name: Some(name.as_bytes().to_vec()),
         resolved: path.components().map(|c| c.as_bytes().to_vec()).collect(),
+        stored: None,
         through_link: false,
     }))
 }

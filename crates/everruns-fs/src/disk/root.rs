@@ -7,6 +7,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::errors::system;
 use super::kind::Identity;
 
 /// The top folder, held open.
@@ -20,16 +21,23 @@ pub(super) struct Root {
 impl Root {
     /// Opens the folder at `path`, which may be reached through links.
     pub(super) fn open(path: &Path) -> Result<Self, FileSystemError> {
-        let failed = |source: io::Error| FileSystemError::Io {
-            path: WorkspacePath::root(),
+        let top = WorkspacePath::root();
+        let path = std::path::absolute(path).map_err(|source| FileSystemError::Io {
+            path: top.clone(),
             step: "open the folder of",
             source,
+        })?;
+        let failed = |errno: Errno| match errno {
+            Errno::MFILE | Errno::NFILE => system(&top, "open the folder of", errno),
+            _ => FileSystemError::Io {
+                path: top.clone(),
+                step: "open the folder of",
+                source: errno.into(),
+            },
         };
-        let path = std::path::absolute(path).map_err(failed)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder =
-            rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(|e| failed(e.into()))?;
-        let stat = rustix::fs::fstat(&folder).map_err(|e| failed(e.into()))?;
+        let folder = rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(failed)?;
+        let stat = rustix::fs::fstat(&folder).map_err(failed)?;
         Ok(Self {
             folder,
             path,

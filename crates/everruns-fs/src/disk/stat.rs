@@ -23,7 +23,7 @@ impl Tree {
         if is_dangling {
             return Err(FileSystemError::NotFound { path: path.clone() });
         }
-        let Ok(relative) = String::from_utf8(place.key()) else {
+        let Ok(relative) = String::from_utf8(place.stored_path()) else {
             return Err(FileSystemError::InvalidOperation {
                 path: path.clone(),
                 reason: "a link on the way leads through a name that is not Unicode",

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::cached::Cached;
 use super::call::Call;
 use super::errors::at;
+use super::folding::{Folding, stored_names};
 use super::lock::{Lock, Locks};
 use super::names::is_temporary;
 use super::options::{DiskOptions, Resolution};
@@ -26,6 +27,7 @@ pub(super) struct Tree {
     pub(super) max_file_bytes: u64,
     pub(super) cached: Cached,
     pub(super) resolver: Resolver,
+    folding: Folding,
 }
 
 impl Tree {
@@ -60,6 +62,7 @@ impl Tree {
             max_file_bytes,
             cached: Cached::worth_trying(by_kernel),
             resolver: Resolver { by_kernel },
+            folding: Folding::default(),
         };
         tree.reclaim_all();
         Ok(tree)
@@ -68,6 +71,11 @@ impl Tree {
     /// Whether the kernel resolves paths.
     pub(super) fn by_kernel(&self) -> bool {
         self.resolver.by_kernel
+    }
+
+    /// Whether another spelling of a name may lead to the same entry.
+    pub(super) fn folds(&self) -> bool {
+        self.folding.is_possible(self.root.as_fd())
     }
 
     /// What every call begins with: the path is ours, no part of `.git`, and the top folder is the one opened.
@@ -111,7 +119,12 @@ impl Tree {
         last: LastLink,
         missing: Missing,
     ) -> Result<Place, FileSystemError> {
-        self.resolver.place(self.root.as_fd(), path, last, missing)
+        let root = self.root.as_fd();
+        let mut place = self.resolver.place(root, path, last, missing)?;
+        if self.folds() {
+            place.stored = Some(stored_names(root, path, &place.resolved)?);
+        }
+        Ok(place)
     }
 
     /// Opens what is at `path`, links inside followed.

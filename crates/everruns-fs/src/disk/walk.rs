@@ -223,6 +223,7 @@ impl Walk<'_> {
             folder,
             name,
             resolved,
+            stored: None,
             through_link,
         })
     }

@@ -9,6 +9,7 @@
 mod conformance;
 mod containment;
 mod entries;
+mod folding;
 mod full;
 mod git_folder;
 mod links;

@@ -1,0 +1,201 @@
+//! Disks that ignore case.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use everruns_core::file_system::{
+    ContentVersion, FileSystemError, LastLink, PageRequest, Precondition, Replace,
+    SessionFileSystem as _, SessionFileSystemExt as _,
+};
+use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
+use everruns_fs::{PolicyFileSystem, WorkspacePolicy};
+use tempfile::TempDir;
+
+use crate::support::path;
+
+/// A disk that ignores case, mounted.
+struct FoldingDisk {
+    temp: TempDir,
+    /// Whether the kernel's own file system ignores case. A program's (FUSE) does so behind the kernel's back, which
+    /// keeps what it knows of a file for each spelling by itself.
+    by_kernel: bool,
+}
+
+/// Ways to have one, from the kernel's own to a program's: what makes the image, and what mounts it.
+const WAYS: [(&str, &str); 3] = [
+    (
+        "mkfs.ext4 -q -O casefold -E encoding_flags=strict image && mkdir disk",
+        "mount -o loop image disk && mkdir disk/head && chattr +F disk/head",
+    ),
+    (
+        "mkfs.vfat image && mkdir disk",
+        "mount -o loop image disk && mkdir disk/head",
+    ),
+    (
+        "mkntfs -F -Q -q image && mkdir disk",
+        "lowntfs-3g -o ignore_case,entry_timeout=0,attr_timeout=0 image disk && mkdir disk/head",
+    ),
+];
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a disk of its own is made and mounted by the host's programs"
+)]
+fn run(folder: &Path, script: &str) -> bool {
+    Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+impl FoldingDisk {
+    /// In CI it must be there when its kernel has such a file system.
+    fn mount() -> Option<Self> {
+        let temp = tempfile::tempdir().unwrap();
+        for (make, mount) in WAYS {
+            let by_kernel = mount.starts_with("mount");
+            let disk = Self {
+                temp: tempfile::tempdir().unwrap(),
+                by_kernel,
+            };
+            if run(
+                disk.temp.path(),
+                &format!("truncate -s 32M image && {make}"),
+            ) && run(disk.temp.path(), mount)
+            {
+                std::fs::write(disk.head().join("Probe"), "").unwrap();
+                let folds = disk.head().join("pROBE").exists();
+                std::fs::remove_file(disk.head().join("Probe")).unwrap();
+                if folds {
+                    return Some(disk);
+                }
+            }
+        }
+        let kernel_can = Path::new("/sys/fs/ext4/features/casefold").exists()
+            && run(
+                temp.path(),
+                "test \"$(id -u)\" = 0 && test -e /dev/loop-control",
+            );
+        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+        assert!(
+            !(in_ci && kernel_can),
+            "no disk that ignores case could be mounted, though the kernel has one"
+        );
+        eprintln!(
+            "NOT TESTED: no disk that ignores case could be mounted (ext4 casefold, vfat or lowntfs-3g)"
+        );
+        None
+    }
+
+    fn head(&self) -> std::path::PathBuf {
+        self.temp.path().join("disk/head")
+    }
+
+    fn open(&self, resolution: Resolution) -> DiskFileSystem {
+        let options = DiskOptions::new(self.temp.path().join("locks")).resolution(resolution);
+        DiskFileSystem::open(self.head(), options).unwrap()
+    }
+}
+
+impl Drop for FoldingDisk {
+    fn drop(&mut self) {
+        run(self.temp.path(), "umount disk || umount -l disk");
+    }
+}
+
+/// Proves H05: another spelling of a name gives no access that the stored name does not.
+#[tokio::test]
+async fn h05_the_stored_name_decides_on_a_disk_that_ignores_case() {
+    let Some(disk) = FoldingDisk::mount() else {
+        return;
+    };
+    for resolution in [Resolution::Kernel, Resolution::Walk] {
+        let files = disk.open(resolution);
+        files.write_all("secret/key", "s").await.unwrap();
+        files.write_all("open/a", "o").await.unwrap();
+        let policy = WorkspacePolicy::builder()
+            .allow_write("**")
+            .deny_read("secret")
+            .deny_write("open/a")
+            .build()
+            .unwrap();
+        let judged = PolicyFileSystem::new(std::sync::Arc::new(files), policy);
+        for spelling in ["secret/key", "SECRET/key", "secret/KEY", "Secret/Key"] {
+            let read = judged.read_all(spelling).await;
+            assert!(
+                matches!(read, Err(FileSystemError::Denied { .. })),
+                "{spelling}: {read:?}"
+            );
+            let stat = judged.stat(&path(spelling)).await;
+            assert!(
+                matches!(stat, Err(FileSystemError::Denied { .. })),
+                "{spelling}: {stat:?}"
+            );
+            let list = judged.list(&path("SECRET"), PageRequest::default()).await;
+            assert!(
+                matches!(list, Err(FileSystemError::Denied { .. })),
+                "{list:?}"
+            );
+            let moved = judged
+                .rename(&path(spelling), &path("open/b"), Replace::Never)
+                .await;
+            assert!(moved.is_err(), "{spelling}");
+        }
+        for spelling in ["open/a", "OPEN/A", "open/A"] {
+            assert_eq!(judged.read_all(spelling).await.unwrap(), "o");
+            let write = judged
+                .write(&path(spelling), "changed".into(), Precondition::Any)
+                .await;
+            assert!(
+                matches!(write, Err(FileSystemError::Denied { .. })),
+                "{spelling}: {write:?}"
+            );
+        }
+        // What is new has no other name, below a folder that has.
+        judged.write_all("OPEN/New", "n").await.unwrap();
+        assert_eq!(judged.read_all("open/new").await.unwrap(), "n");
+        assert_eq!(std::fs::read(disk.head().join("secret/key")).unwrap(), b"s");
+    }
+}
+
+/// Proves H04 and H50 there: all spellings of a file have one key, so that they have one lock and one version.
+#[tokio::test]
+async fn h05_all_spellings_are_one_file() {
+    let Some(disk) = FoldingDisk::mount() else {
+        return;
+    };
+    for resolution in [Resolution::Kernel, Resolution::Walk] {
+        let files = disk.open(resolution);
+        files.write_all("one/file", "0").await.unwrap();
+        let resolved = files.resolve(&path("ONE/File"), LastLink::Follow).await;
+        assert_eq!(resolved.unwrap(), path("one/file"));
+        if disk.by_kernel {
+            one_writer_wins(&files).await;
+        } else {
+            eprintln!(
+                "NOT TESTED: writers by several spellings, as no kernel's disk that ignores case could be mounted"
+            );
+        }
+        // A name can be given another case.
+        files
+            .rename(&path("one/file"), &path("one/FILE"), Replace::File)
+            .await
+            .unwrap();
+        assert!(files.read_all("one/file").await.is_ok());
+    }
+}
+
+async fn one_writer_wins(files: &DiskFileSystem) {
+    let precondition = Precondition::Matches(ContentVersion::of(b"0"));
+    let spellings = ["one/file", "ONE/file", "one/FILE", "One/File"].map(path);
+    let writes = spellings
+        .iter()
+        .enumerate()
+        .map(|(writer, at)| files.write(at, writer.to_string().into(), precondition));
+    let results = futures::future::join_all(writes).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+}
