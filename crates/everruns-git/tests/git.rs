@@ -29,28 +29,40 @@ mod filters;
 mod full_disk;
 #[path = "git/generated.rs"]
 mod generated;
+#[path = "git/guide.rs"]
+mod guide;
 #[path = "git/home_crash.rs"]
 mod home_crash;
+#[path = "git/home_full_disk.rs"]
+mod home_full_disk;
 #[path = "git/home_generated.rs"]
 mod home_generated;
 #[path = "git/hostile.rs"]
 mod hostile;
+#[path = "git/identity.rs"]
+mod identity;
 #[path = "git/ignored.rs"]
 mod ignored;
 #[path = "git/input.rs"]
 mod input;
+#[path = "git/kinds.rs"]
+mod kinds;
 #[path = "git/lifecycle.rs"]
 mod lifecycle;
 #[path = "git/locks.rs"]
 mod locks;
 #[path = "git/merge.rs"]
 mod merge;
+#[path = "git/names.rs"]
+mod names;
 #[path = "git/own_changes.rs"]
 mod own_changes;
 #[path = "git/parallel.rs"]
 mod parallel;
 #[path = "git/patch.rs"]
 mod patch;
+#[path = "git/reflink.rs"]
+mod reflink;
 #[path = "git/restore.rs"]
 mod restore;
 #[path = "git/status.rs"]

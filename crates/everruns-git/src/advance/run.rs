@@ -37,6 +37,10 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
     let Err(failure) = done else {
         return Intent::clear(layout, &handle.record.id);
     };
+    if has_moved(worktree, advance, handle.context.now()) {
+        // The branch vouches for what is there now; what is missing is made up for at the next open.
+        return Err(failure);
+    }
     let undone = back(worktree, advance).and_then(|()| match before {
         Some(bytes) => durable::write(&index, &bytes),
         None => durable::remove(&index),
@@ -48,6 +52,12 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
         }
     }
     Err(failure)
+}
+
+/// Whether the branch is where it was to go.
+fn has_moved(worktree: &gix::Repository, advance: &Advance, now: i64) -> bool {
+    let at = Refs::new(worktree, now).target(&advance.branch);
+    advance.from != advance.to && at.is_ok_and(|at| at == Some(advance.to))
 }
 
 /// Does all steps, of which any may have been done before.

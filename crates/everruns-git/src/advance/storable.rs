@@ -14,7 +14,15 @@ pub(crate) fn expect_storable(worktree: &gix::Repository, captured: &Captured) -
         .manifest
         .uncaptured
         .iter()
-        .filter(|entry| index.entry_range(entry.path.as_bstr()).is_some())
+        .filter(|entry| {
+            let known = index.entry_range(entry.path.as_bstr());
+            // Of a submodule, a commit holds which commit is checked out, and nothing is meant to hold more.
+            known.is_some_and(|range| {
+                index.entries()[range]
+                    .iter()
+                    .any(|entry| entry.mode != gix::index::entry::Mode::COMMIT)
+            })
+        })
         .map(|entry| path_text(entry.path.as_bstr()))
         .collect();
     if paths.is_empty() {

@@ -25,6 +25,7 @@ use crate::error::{GitError, Result};
 use crate::head::{self, Handle, InUse, LastKept, NewHead, Start};
 use crate::ignored;
 use crate::names::path_text;
+use crate::repository::tell_lack;
 use crate::scan::{Renames, scan};
 use crate::state::{Claim, HeadState, Origin};
 use crate::status;
@@ -70,7 +71,13 @@ impl GitHead {
         work: impl FnOnce(&Handle) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, WorkspaceError> {
         let handle = self.handle.clone();
-        let outcome = blocking(move || work(&handle)).await;
+        let outcome = blocking(move || {
+            work(&handle).map_err(|failure| {
+                let repository = handle.context.repository(&handle.workspace).ok();
+                tell_lack(failure, repository.as_ref())
+            })
+        })
+        .await;
         outcome.map_err(|error| {
             let error = error.at_repository(&self.handle.workspace.common_dir);
             Teller::of(operation).on(&self.descriptor.id).tell(error)

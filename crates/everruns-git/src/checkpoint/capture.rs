@@ -5,7 +5,7 @@ use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::objs::tree::EntryKind;
 use gix::status::index_worktree::Item;
-use gix::status::plumbing::index_as_worktree::EntryStatus;
+use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 
 use super::content::{Entry, Why, read_all};
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
@@ -138,6 +138,18 @@ fn note(item: &Item, path: &BStr, manifest: &mut Manifest) {
     let Item::Modification { entry, status, .. } = item else {
         return;
     };
+    if let EntryStatus::Change(Change::SubmoduleModification(submodule)) = status
+        && submodule
+            .changes
+            .as_ref()
+            .is_some_and(|all| !all.is_empty())
+    {
+        manifest.uncaptured.push(Uncaptured {
+            path: path.to_owned(),
+            reason: "changes in a submodule".to_owned(),
+            holds_work: true,
+        });
+    }
     if let EntryStatus::Conflict { entries, .. } = status {
         for (stage, side) in (1_u8..).zip(entries.iter()) {
             let Some(side) = side else { continue };

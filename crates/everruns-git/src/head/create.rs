@@ -13,7 +13,7 @@ use crate::error::{GitStep as _, Result};
 use crate::ignored::{self, Patterns};
 use crate::index;
 use crate::names;
-use crate::repository::Refs;
+use crate::repository::{Refs, tell_lack};
 use crate::state::{
     HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, Origin, WorkspaceRecord,
 };
@@ -124,6 +124,7 @@ pub(crate) fn create(
             if let Err(second) = undo_creation(context, workspace, &record) {
                 tracing::warn!(head = record.id, error = %second, "a failed creation is left for the next open");
             }
+            let failure = tell_lack(failure, Some(&repository));
             Err(failure.at_repository(&workspace.common_dir))
         }
     }

@@ -4,6 +4,7 @@ use everruns_core::failpoint::hit;
 
 use super::busy::InUse;
 use super::handle::Handle;
+use super::submodules::with_own_commits;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::names::path_text;
@@ -56,13 +57,14 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         Err(failure) => return Err(failure),
     };
     let captured = checkpoint::capture(&worktree)?;
-    let repositories: Vec<String> = captured
+    let mut repositories: Vec<String> = captured
         .manifest
         .uncaptured
         .iter()
         .filter(|entry| entry.holds_work)
         .map(|entry| path_text(entry.path.as_ref()))
         .collect();
+    repositories.extend(with_own_commits(&worktree)?);
     if !repositories.is_empty() {
         return Err(GitError::HoldsOtherWork {
             paths: repositories,

@@ -11,6 +11,7 @@ mod plan;
 mod prune;
 mod recover;
 mod restore;
+mod submodules;
 
 pub(crate) use archive::{archive, unarchive};
 pub(crate) use busy::InUse;

@@ -8,6 +8,7 @@ use gix::bstr::BString;
 use gix::filter::plumbing::pipeline::convert::to_worktree;
 use gix::index::entry::Stat;
 use gix::objs::tree::EntryKind;
+use rustix::fs::FileType;
 
 use super::handle::{Handle, destroyed};
 use super::plan::{Step, check_way, plan};
@@ -139,14 +140,22 @@ fn apply(
     let files = files_of(handle)?;
     let index = worktree.index_or_empty().git("read the index")?;
     let mut seen = index::seen_by(&index);
+    let left_out = index::left_out(&index);
     for step in steps.iter().filter(|step| step.becomes.is_none()) {
-        files.remove(step.path.as_ref())?;
+        // The folder of a submodule is not ours to remove.
+        let is_folder = files
+            .stat(step.path.as_ref())?
+            .is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        if !is_folder {
+            files.remove(step.path.as_ref())?;
+        }
         seen.remove(&step.path);
     }
     hit("git.restore.after-removals")?;
     // Attributes decide how the other files are written, so they come first.
     let (attributes, others): (Vec<&Step>, Vec<&Step>) = steps
         .iter()
+        .filter(|step| !left_out.contains(&step.path))
         .partition(|step| step.path.ends_with(b".gitattributes"));
     for group in [attributes, others] {
         write(

@@ -6,5 +6,5 @@ mod state;
 mod write;
 
 pub(crate) use lock::{IndexLock, Leftover};
-pub(crate) use state::{Seen, mode_of, seen_by, write, write_as_is, write_staged};
+pub(crate) use state::{Seen, left_out, mode_of, seen_by, write, write_as_is, write_staged};
 pub(crate) use write::replace;

@@ -1,6 +1,6 @@
 //! The index of a head, made from a checkpoint.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
@@ -48,6 +48,8 @@ pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -
             entry.stat = *stat;
         }
     }
+    let present = worktree.index_or_empty().git("read the index")?;
+    keep_out(&mut file, &left_out(&present));
     finish(worktree, file, state)
 }
 
@@ -92,6 +94,27 @@ fn finish(worktree: &gix::Repository, mut index: gix::index::File, state: &Captu
     let manifest = &state.manifest;
     let is_the_tree = manifest.stages.is_empty() && manifest.announced.is_empty();
     replace(worktree, &index, is_the_tree.then_some(state.index))
+}
+
+/// The paths that a sparse checkout leaves out of the working tree.
+pub(crate) fn left_out(index: &gix::index::State) -> BTreeSet<BString> {
+    let entries = index.entries().iter();
+    entries
+        .filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE))
+        .map(|entry| entry.path(index).to_owned())
+        .collect()
+}
+
+/// Notes in `index` that `paths` are left out of the working tree.
+fn keep_out(index: &mut gix::index::State, paths: &BTreeSet<BString>) {
+    if paths.is_empty() {
+        return;
+    }
+    for (entry, path) in index.entries_mut_with_paths() {
+        if paths.contains(path) {
+            entry.flags |= Flags::SKIP_WORKTREE | Flags::EXTENDED;
+        }
+    }
 }
 
 fn add_what_trees_cannot_say(

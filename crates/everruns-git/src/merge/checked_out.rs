@@ -24,7 +24,7 @@ pub(super) fn places(repository: &gix::Repository, reference: &str) -> Result<Ve
     let mut places = Vec::new();
     if !is_bare(repository) && names(&common.join("HEAD"), reference)? {
         places.push(Place {
-            folder: common.parent().unwrap_or(&common).to_owned(),
+            folder: main_folder(&common),
             git_dir: common.clone(),
         });
     }
@@ -56,6 +56,18 @@ pub(super) fn is_to_be_born(repository: &gix::Repository, reference: &str) -> Re
 /// Whether the repository has no main worktree.
 fn is_bare(repository: &gix::Repository) -> bool {
     repository.config_snapshot().boolean("core.bare") == Some(true)
+}
+
+/// The folder of the main worktree: the one that the repository's own configuration names, as a submodule's does.
+fn main_folder(common: &Path) -> PathBuf {
+    let source = gix::config::Source::Local;
+    let config = gix::config::File::from_path_no_includes(common.join("config"), source).ok();
+    let named = config.and_then(|config| {
+        let value = config.string("core.worktree")?;
+        let path = gix::path::from_bstr(value).ok()?;
+        fs::canonicalize(common.join(path)).ok()
+    });
+    named.unwrap_or_else(|| common.parent().unwrap_or(common).to_owned())
 }
 
 /// Whether the `HEAD` file at `path` names `reference`.

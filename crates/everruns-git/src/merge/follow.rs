@@ -59,7 +59,8 @@ impl Follower {
         });
         if same != Some(true) {
             return reason.refuse(
-                "the repository's configuration names another folder",
+                "only the repository's configuration says so, as a submodule's does, and it isn't trusted with that; \
+                 merge there with Git itself",
                 Vec::new(),
             );
         }

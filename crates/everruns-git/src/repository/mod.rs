@@ -2,12 +2,14 @@
 
 mod locate;
 mod open;
+mod partial;
 mod refs;
 mod revision;
 mod user_settings;
 
 pub(crate) use locate::locate;
 pub(crate) use open::Opener;
+pub(crate) use partial::{is_partial_clone, tell_lack};
 pub(crate) use refs::{
     Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, dead_locks, is_of_dead, remove_dead_locks,
     signature_time,

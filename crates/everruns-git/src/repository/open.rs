@@ -56,9 +56,16 @@ impl Opener {
                 PACK_CACHE_BYTES,
             ))
         });
-        let mut values = self
-            .user
-            .missing_in(repository.config_snapshot().plumbing());
+        let branch = if self.user.depends_on_repository() {
+            repository.head_name().ok().flatten()
+        } else {
+            None
+        };
+        let mut values = self.user.missing_in(
+            repository.config_snapshot().plumbing(),
+            repository.git_dir(),
+            branch.as_ref().map(AsRef::as_ref),
+        );
         // Pattern files that the repository names are data, so they may be read; under reduced trust the
         // library would skip them, and status would differ from Git's.
         for key in ["core.excludesFile", "core.attributesFile"] {

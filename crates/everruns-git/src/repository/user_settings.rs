@@ -3,6 +3,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// How many of the settings say who the user is. They come first.
+const IDENTITY: usize = 6;
+
 /// The settings taken over. None of them can name a program.
 const TAKEN: [&str; 14] = [
     "user.name",
@@ -34,6 +37,9 @@ const PATTERN_FILES: [(&str, &str); 2] = [
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UserSettings {
     values: Vec<(&'static str, String)>,
+    /// The files that include others, with the home that paths in them are relative to.
+    including: Vec<PathBuf>,
+    home: Option<PathBuf>,
 }
 
 impl UserSettings {
@@ -55,12 +61,22 @@ impl UserSettings {
             .into_iter()
             .chain(own)
             .chain(home.map(|home| home.join(".gitconfig")));
-        let mut settings = Self::default();
-        for file in files {
-            let source = gix::config::Source::User;
-            if let Ok(found) = gix::config::File::from_path_no_includes(file, source) {
+        let files: Vec<PathBuf> = files.collect();
+        let mut settings = Self {
+            home: home.map(Path::to_owned),
+            ..Self::default()
+        };
+        let mut including = false;
+        for file in &files {
+            if let Some(found) = parsed(file) {
                 settings.take(&found, home);
+                including |= ["include", "includeIf"]
+                    .iter()
+                    .any(|name| found.sections_by_name(name).is_some());
             }
+        }
+        if including {
+            settings.including = files;
         }
         for (key, name) in PATTERN_FILES {
             let default = config.map(|config| config.join("git").join(name));
@@ -72,12 +88,69 @@ impl UserSettings {
     }
 
     /// Values to append to a repository's configuration, for the keys that the repository doesn't set itself.
-    pub(crate) fn missing_in(&self, repository: &gix::config::File) -> Vec<String> {
-        self.values
-            .iter()
+    pub(crate) fn missing_in(
+        &self,
+        repository: &gix::config::File,
+        git_dir: &Path,
+        branch: Option<&gix::refs::FullNameRef>,
+    ) -> Vec<String> {
+        let identity = self.identity_in(git_dir, branch);
+        let included = |key: &str| identity.iter().any(|(known, _)| *known == key);
+        let others = self.values.iter().filter(|(key, _)| !included(key));
+        others
+            .chain(&identity)
             .filter(|(key, _)| repository.string(*key).is_none())
             .map(|(key, value)| format!("{key}={value}"))
             .collect()
+    }
+
+    /// Whether the settings are not the same for every repository and branch.
+    pub(crate) fn depends_on_repository(&self) -> bool {
+        !self.including.is_empty()
+    }
+
+    /// Who the user is for the repository with this Git directory, where the user's files include others.
+    ///
+    /// Nothing but names and addresses is taken from what is included.
+    fn identity_in(
+        &self,
+        git_dir: &Path,
+        branch: Option<&gix::refs::FullNameRef>,
+    ) -> Vec<(&'static str, String)> {
+        use gix::config::file::{includes, init};
+        let mut identity: Vec<(&'static str, String)> = Vec::new();
+        for file in &self.including {
+            let Some(mut found) = parsed(file) else {
+                continue;
+            };
+            let interpolate = gix::config::path::interpolate::Context {
+                home_dir: self.home.as_deref(),
+                ..Default::default()
+            };
+            let conditional = includes::conditional::Context {
+                git_dir: Some(git_dir),
+                branch_name: branch,
+            };
+            let includes = includes::Options {
+                err_on_missing_config_path: false,
+                err_on_max_depth_exceeded: false,
+                ..includes::Options::follow(interpolate, conditional)
+            };
+            let options = init::Options {
+                includes,
+                ..Default::default()
+            };
+            if let Err(failure) = found.resolve_includes(options) {
+                tracing::debug!(file = %file.display(), error = %failure, "what is included can't be read");
+            }
+            for key in TAKEN.iter().take(IDENTITY) {
+                if let Some(value) = found.string(*key) {
+                    identity.retain(|(known, _)| known != key);
+                    identity.push((key, value.to_string()));
+                }
+            }
+        }
+        identity
     }
 
     fn take(&mut self, found: &gix::config::File, home: Option<&Path>) {
@@ -115,6 +188,11 @@ impl UserSettings {
     }
 }
 
+/// The settings in `file` itself; `None` if there is no such file, or it can't be read.
+fn parsed(file: &Path) -> Option<gix::config::File> {
+    gix::config::File::from_path_no_includes(file.to_owned(), gix::config::Source::User).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +208,7 @@ mod tests {
         std::fs::write(home.path().join(".gitconfig"), text).unwrap();
         let settings = UserSettings::read(Some(home.path()), Some(&config));
         let mut repository = gix::config::File::default();
-        let missing = settings.missing_in(&repository);
+        let missing = settings.missing_in(&repository, Path::new("/none"), None);
         let ignored = format!("core.excludesFile={}/ignored", home.path().display());
         let attributes = format!("core.attributesFile={}/git/attributes", config.display());
         for expected in [
@@ -146,7 +224,7 @@ mod tests {
         }
         assert!(!missing.iter().any(|value| value.contains("evil")));
         repository.set_raw_value("core.autocrlf", "true").unwrap();
-        let missing = settings.missing_in(&repository);
+        let missing = settings.missing_in(&repository, Path::new("/none"), None);
         assert!(
             !missing
                 .iter()

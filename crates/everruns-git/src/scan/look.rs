@@ -18,7 +18,7 @@ use gix::status::{Item, Submodule, UntrackedFiles};
 use gix::submodule::config::Ignore;
 use gix::worktree::IndexPersistedOrInMemory;
 
-use super::{displaced, unchanged};
+use super::{displaced, submodules, unchanged};
 use crate::error::{GitError, GitStep as _, Result};
 
 /// Everything that differs, in the order of paths.
@@ -41,6 +41,11 @@ pub(crate) enum Renames {
 
 /// Compares the files of `worktree` with its index, and the index with `HEAD`. Nothing is written.
 pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan> {
+    scan_at(worktree, renames, 0)
+}
+
+/// As [`scan`], of a repository that is a submodule so many times over.
+pub(super) fn scan_at(worktree: &gix::Repository, renames: Renames, depth: usize) -> Result<Scan> {
     let renames = match renames {
         Renames::Shown => TrackRenames::AsConfigured,
         Renames::Off => TrackRenames::Disabled,
@@ -48,6 +53,12 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
     // Untracked files are looked for by a walk of our own, at the same time: Git's comparison leaves out pipes and
     // the like, and what a checkpoint can't hold has to be told.
     let index = worktree.index_or_empty().git("read the index")?;
+    if index.is_sparse() {
+        return Err(GitError::Unsupported {
+            path: worktree.git_dir().to_owned(),
+            reason: "its index is sparse; `git sparse-checkout reapply --no-sparse-index` makes it a whole one",
+        });
+    }
     let untracked = untracked(worktree, &index)?;
     let folder = folder_of(worktree)?;
     let mut marked = (**index).clone();
@@ -61,6 +72,8 @@ pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan>
         staged: Vec::new(),
         unstaged: displaced,
     };
+    scan.unstaged
+        .extend(submodules::changed(worktree, &index, folder, depth)?);
     if !nothing_to_compare {
         compare(worktree, marked, is_head_tree, renames, &mut scan)?;
     }
@@ -98,7 +111,8 @@ fn compare(
         .untracked_files(UntrackedFiles::None)
         .index_worktree_rewrites(None)
         .index_worktree_submodules(Submodule::Given {
-            ignore: Ignore::None,
+            // They are compared by ourselves.
+            ignore: Ignore::All,
             check_dirty: false,
         })
         .tree_index_track_renames(renames);

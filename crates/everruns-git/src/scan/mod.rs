@@ -2,6 +2,8 @@
 
 mod displaced;
 mod look;
+mod submodules;
 mod unchanged;
 
 pub(crate) use look::{Renames, Scan, path_of, scan};
+pub(crate) use submodules::open as open_submodule;

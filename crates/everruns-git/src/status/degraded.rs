@@ -9,6 +9,7 @@ use gix::status::index_worktree::Item;
 use crate::error::{GitStep as _, Result};
 use crate::head::Handle;
 use crate::names::path_text;
+use crate::repository::is_partial_clone;
 use crate::scan::{Scan, path_of};
 
 use super::filters::filters;
@@ -51,7 +52,7 @@ fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
         let detail = "the repository is set to a sparse checkout; this head has all files";
         facts.push(fact("sparse-checkout", None, detail));
     }
-    if config.string("extensions.partialClone").is_some() {
+    if is_partial_clone(worktree) {
         let detail = "the repository is a partial clone; objects that it lacks are not fetched";
         facts.push(fact("partial-clone", None, detail));
     }

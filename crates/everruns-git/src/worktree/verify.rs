@@ -114,7 +114,11 @@ pub(crate) fn is_linked(folder: &Path, git_dir: &Path) -> Result<bool> {
         Ok(meta) if meta.is_file() => {
             let content = crate::state::durable::read(&link)?.unwrap_or_default();
             let named = content.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii);
-            Ok(named == Some(git_dir.as_os_str().as_bytes()))
+            let named = named.map(|named| folder.join(std::ffi::OsStr::from_bytes(named)));
+            let real = |path: &Path| fs::canonicalize(path).ok();
+            Ok(named
+                .and_then(|named| real(&named))
+                .is_some_and(|named| real(git_dir) == Some(named)))
         }
         _ => Ok(false),
     }

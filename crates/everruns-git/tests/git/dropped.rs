@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use everruns_core::workspace::{Workspace, WorkspaceHead};
+use everruns_core::workspace::{CommitRequest, Workspace, WorkspaceHead};
 
 use crate::fixture::{Scene, git, porcelain, read, write};
 
@@ -106,5 +106,97 @@ async fn h55_a_dropped_future_leaves_a_consistent_state() {
         );
         scene.trash_is_emptied().await;
         settled(&scene).await;
+    }
+}
+
+/// Waits for what a worker comes to in its own time.
+async fn comes_true(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    for _ in 0..500 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{what} does not come true");
+}
+
+/// Proves H55 for what brings work home.
+#[tokio::test]
+async fn h55_a_dropped_commit_merge_update_or_archive_is_finished_or_never_was() {
+    for polls in 0..4 {
+        let scene = Scene::new();
+        let project = &scene.repository.path;
+        let (workspace, head) = dirty(&scene).await;
+        let folder = scene.folder(&head);
+        let begun = polls > 0;
+
+        dropped_after(polls, head.merge_into("main")).await;
+        settled(&scene).await;
+        if begun {
+            comes_true("the merge", async || project.join("work.txt").exists()).await;
+        }
+        settled(&scene).await;
+        assert_eq!(project.join("work.txt").exists(), begun);
+        assert!(porcelain(project).is_empty());
+        assert_eq!(porcelain(&folder), ["?? work.txt"]);
+        head.merge_into("main").await.unwrap();
+        assert_eq!(git(project, &["show", "main:work.txt"]), "work");
+
+        dropped_after(polls, head.commit(CommitRequest::new("work"))).await;
+        settled(&scene).await;
+        if begun {
+            comes_true("the commit", async || porcelain(&folder).is_empty()).await;
+        }
+        assert_eq!(porcelain(&folder).is_empty(), begun);
+        settled(&scene).await;
+        if !begun {
+            head.commit(CommitRequest::new("work")).await.unwrap();
+        }
+        assert_eq!(git(&folder, &["log", "-1", "--format=%s"]), "work");
+
+        write(&project.join("README.md"), "# Theirs\n");
+        let tip = scene.repository.commit_all("theirs");
+        write(&folder.join("README.md"), "# Mine\n");
+        head.commit(CommitRequest::new("mine")).await.unwrap();
+        dropped_after(polls, head.update_from("main")).await;
+        settled(&scene).await;
+        if begun {
+            comes_true("the update", async || {
+                porcelain(&folder) == ["UU README.md"]
+            })
+            .await;
+        } else {
+            assert!(porcelain(&folder).is_empty());
+            head.update_from("main").await.unwrap();
+        }
+        settled(&scene).await;
+        assert_eq!(git(&folder, &["rev-parse", "MERGE_HEAD"]), tip);
+        assert!(head.status().await.unwrap().conflicted);
+
+        let checkpoint = head.checkpoint().await.unwrap();
+        write(&folder.join("later.txt"), "later\n");
+        head.checkpoint().await.unwrap();
+        dropped_after(polls, head.prune_checkpoints(1)).await;
+        if begun {
+            comes_true("the pruning", async || {
+                head.checkpoints().await.unwrap().len() == 1
+            })
+            .await;
+        }
+        settled(&scene).await;
+        let kept = head.checkpoints().await.unwrap();
+        assert_eq!(kept.contains(&checkpoint), !begun);
+
+        dropped_after(polls, head.archive()).await;
+        settled(&scene).await;
+        if begun {
+            comes_true("the archiving", async || {
+                head.status().await.unwrap().archived
+            })
+            .await;
+        }
+        assert_eq!(workspace.reopen(&head.binding()).await.is_err(), begun);
+        head.archive().await.unwrap();
+        assert!(workspace.reopen(&head.binding()).await.is_err());
     }
 }

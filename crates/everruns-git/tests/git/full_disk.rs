@@ -10,15 +10,15 @@ use tempfile::TempDir;
 use crate::fixture::{Repository, Scene, git, porcelain, read, try_git, write};
 
 /// A small file system of its own, unmounted at the end.
-struct SmallDisk {
-    folder: TempDir,
+pub(crate) struct SmallDisk {
+    pub(crate) folder: TempDir,
 }
 
 impl SmallDisk {
     /// Mounts one of `kilobytes`; `None`, told loudly, where that isn't allowed.
     #[expect(clippy::disallowed_methods, reason = "only mount mounts")]
     #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
-    fn mount(kilobytes: u32) -> Option<Self> {
+    pub(crate) fn mount(kilobytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={kilobytes}k"), "none"])
@@ -41,7 +41,7 @@ impl SmallDisk {
     }
 
     /// Fills the disk, all but about `left` bytes.
-    fn fill(&self, left: u64) {
+    pub(crate) fn fill(&self, left: u64) {
         let mut file = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
@@ -52,7 +52,7 @@ impl SmallDisk {
         file.set_len(size.saturating_sub(left)).unwrap();
     }
 
-    fn free(&self) {
+    pub(crate) fn free(&self) {
         std::fs::remove_file(self.filler()).unwrap();
     }
 }
@@ -69,10 +69,10 @@ impl Drop for SmallDisk {
 }
 
 /// How much is left, so that the space runs out at different steps.
-const LEFT: [u64; 6] = [0, 8_192, 24_576, 65_536, 131_072, 262_144];
+pub(crate) const LEFT: [u64; 6] = [0, 8_192, 24_576, 65_536, 131_072, 262_144];
 
 /// A scene on `disk` whose head has work that no commit has.
-async fn scene(disk: &SmallDisk) -> (Scene, WorkspaceHead) {
+pub(crate) async fn scene(disk: &SmallDisk) -> (Scene, WorkspaceHead) {
     let root = TempDir::new_in(disk.folder.path()).unwrap();
     let repository = Repository::small(&root.path().join("project"));
     write(
@@ -110,7 +110,7 @@ fn check(scene: &Scene, head: &WorkspaceHead, failure: Option<WorkspaceError>, w
 }
 
 /// What is left apart from the head `one` and its finished companions.
-async fn nothing_is_left_over(scene: &Scene, what: &str) {
+pub(crate) async fn nothing_is_left_over(scene: &Scene, what: &str) {
     scene.trash_is_emptied().await;
     let report = scene.reopened().doctor(false).await.unwrap();
     assert!(report.findings.is_empty(), "{what}: {report:?}");

@@ -133,10 +133,15 @@ async fn a_killed_commit_is_finished_or_never_was() {
     }
 }
 
-/// A killed conclusion of a merge leaves no merge behind that is concluded already.
+/// A killed conclusion of a merge leaves no merge behind that is concluded already, and loses none that is not.
 #[tokio::test]
 async fn a_killed_conclusion_of_a_merge_is_finished() {
-    for failpoint in STEPS {
+    let before = [
+        "git.commit.after-trees",
+        "git.commit.after-commit",
+        "git.commit.after-flush",
+    ];
+    for failpoint in before.into_iter().chain(STEPS) {
         let scene = Scene::new();
         let head = scene.head("one").await;
         let folder = scene.folder(&head);
@@ -147,8 +152,14 @@ async fn a_killed_conclusion_of_a_merge_is_finished() {
         head.update_from("main").await.unwrap();
         write(&folder.join("README.md"), "# Both\n");
         killed(&scene, "commit", failpoint);
-        reopened(&scene).await;
+        let again = reopened(&scene).await;
+        if before.contains(&failpoint) {
+            assert_eq!(porcelain(&folder), ["UU README.md"], "{failpoint}");
+            assert_eq!(git(&folder, &["rev-parse", "MERGE_HEAD"]), tip);
+            again.commit(request()).await.unwrap();
+        }
         assert!(porcelain(&folder).is_empty(), "{failpoint}");
+        assert_eq!(read(&folder.join("README.md")), "# Both\n");
         assert_eq!(git(&folder, &["rev-parse", "HEAD^2"]), tip);
         let verify = ["rev-parse", "-q", "--verify", "MERGE_HEAD"];
         assert!(!try_git(&folder, &verify).status.success(), "{failpoint}");
@@ -161,8 +172,7 @@ async fn a_killed_update_is_finished() {
     let before = ["git.update.after-commit", "git.update.after-flush"];
     let steps = before.into_iter().chain(STEPS);
     let steps = steps.chain(["git.advance.after-removals"]);
-    for (number, failpoint) in steps.enumerate() {
-        let conflict = number % 2 == 0;
+    for (failpoint, conflict) in steps.flat_map(|step| [(step, true), (step, false)]) {
         let scene = Scene::new();
         let head = scene.head("one").await;
         let folder = scene.folder(&head);
@@ -188,6 +198,10 @@ async fn a_killed_update_is_finished() {
                 "?? work.txt",
             ];
             assert_eq!(porcelain(&folder), expected, "{failpoint}");
+            assert!(
+                read(&folder.join("README.md")).contains("<<<<<<< HEAD"),
+                "{failpoint}"
+            );
             assert_eq!(git(&folder, &["rev-parse", "MERGE_HEAD"]), tip);
             git(&folder, &["merge", "--abort"]);
             assert_eq!(porcelain(&folder), ["?? work.txt"], "{failpoint}");

@@ -33,6 +33,16 @@ fn trap(repository: &Repository, marks: &Path) {
         "fsmonitor-watchman",
         "post-merge",
         "prepare-commit-msg",
+        "commit-msg",
+        "pre-merge-commit",
+        "pre-rebase",
+        "pre-applypatch",
+        "post-applypatch",
+        "applypatch-msg",
+        "push-to-checkout",
+        "update",
+        "pre-push",
+        "sendemail-validate",
     ];
     for hook in all {
         std::fs::copy(program(&format!("hook-{hook}")), hooks.join(hook)).unwrap();
@@ -63,6 +73,32 @@ fn trap(repository: &Repository, marks: &Path) {
     config("credential.helper", "credential");
     config("gpg.program", "gpg");
     config("alias.status", "alias");
+    config("alias.worktree", "alias-worktree");
+    config("core.askPass", "ask-pass");
+    config("core.gitProxy", "proxy");
+    config("core.alternateRefsCommand", "alternates");
+    config("sequence.editor", "sequence-editor");
+    config("interactive.diffFilter", "diff-filter");
+    config("uploadpack.packObjectsHook", "pack-objects");
+    config("gpg.ssh.program", "gpg-ssh");
+    config("trailer.sign.command", "trailer");
+    config("remote.origin.uploadpack", "uploadpack");
+    config("remote.origin.vcs", "vcs");
+    config("submodule.vendor.update", "submodule-update");
+    // Attributes of a commit, and of a file outside.
+    write(
+        &project.join("attributes/.gitattributes"),
+        "* filter=evil diff=evil merge=evil\n",
+    );
+    repository.commit_all("more attributes");
+    let tree = git(project, &["rev-parse", "HEAD:attributes"]);
+    git(project, &["config", "attr.tree", &tree]);
+    let outside = marks.with_file_name("attributes");
+    write(&outside, "* filter=evil diff=evil merge=evil\n");
+    git(
+        project,
+        &["config", "core.attributesFile", outside.to_str().unwrap()],
+    );
     let included = marks.with_file_name("included");
     write(
         &included,
@@ -74,6 +110,14 @@ fn trap(repository: &Repository, marks: &Path) {
     git(
         project,
         &["config", "include.path", included.to_str().unwrap()],
+    );
+    git(
+        project,
+        &[
+            "config",
+            "includeIf.onbranch:**.path",
+            included.to_str().unwrap(),
+        ],
     );
     git(project, &["config", "commit.gpgSign", "true"]);
     git(
@@ -342,6 +386,11 @@ fn h29a_git_variables_in_the_environment_have_no_effect() {
     let scene = Scene::new();
     let other = Repository::small(&scene.root.path().join("other"));
     let git_dir = other.path.join(".git");
+    let before = crate::fixture::snapshot(&other.path);
+    let program = scene.root.path().join("program");
+    let ran = scene.root.path().join("ran");
+    write(&program, &format!("#!/bin/sh\ntouch {}\n", ran.display()));
+    make_executable(&program);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["hostile::with_variables", "--exact", "--nocapture"])
         .env("EVERRUNS_GIT_TEST_PROJECT", &scene.repository.path)
@@ -356,6 +405,22 @@ fn h29a_git_variables_in_the_environment_have_no_effect() {
         .env("GIT_CONFIG_VALUE_0", "true")
         .env("GIT_CEILING_DIRECTORIES", scene.root.path())
         .env("GIT_CONFIG_GLOBAL", "/nonexistent")
+        .env("GIT_CONFIG_SYSTEM", "/nonexistent")
+        .env("GIT_CONFIG_PARAMETERS", "'core.bare=true'")
+        .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", git_dir.join("objects"))
+        .env("GIT_ATTR_SOURCE", "nothing")
+        .env("GIT_DEFAULT_HASH", "sha256")
+        .env("GIT_DEFAULT_REF_FORMAT", "reftable")
+        .env("GIT_SHALLOW_FILE", other.path.join("README.md"))
+        .env("GIT_REPLACE_REF_BASE", "refs/heads")
+        .env("GIT_GRAFT_FILE", other.path.join("README.md"))
+        .env("GIT_EXTERNAL_DIFF", &program)
+        .env("GIT_SSH_COMMAND", &program)
+        .env("GIT_EDITOR", &program)
+        .env("GIT_PAGER", &program)
+        .env("GIT_AUTHOR_NAME", "Nobody")
+        .env("GIT_AUTHOR_EMAIL", "nobody@example.org")
+        .env("GIT_COMMITTER_NAME", "Nobody")
         .output()
         .unwrap();
     assert!(
@@ -363,13 +428,21 @@ fn h29a_git_variables_in_the_environment_have_no_effect() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+    assert_eq!(crate::fixture::snapshot(&other.path), before);
     assert_eq!(git(&other.path, &["worktree", "list"]).lines().count(), 1);
     assert_eq!(git(&other.path, &["branch", "--list"]).lines().count(), 1);
+    assert!(!ran.exists());
     assert_eq!(
         git(&scene.repository.path, &["worktree", "list"])
             .lines()
             .count(),
         2
+    );
+    let log = ["log", "-1", "--format=%an %cn %s", "--branches=everruns/*"];
+    let made = git(&scene.repository.path, &log);
+    assert_eq!(
+        made, "A User A User work",
+        "names come from the configuration"
     );
 }
 
@@ -391,8 +464,13 @@ async fn with_variables() {
         .join(head.id().as_str());
     write(&folder.join("new.txt"), "new\n");
     assert_eq!(head.status().await.unwrap().entries.len(), 1);
-    head.checkpoint().await.unwrap();
-    assert_eq!(porcelain(&folder), ["?? new.txt"]);
+    let checkpoint = head.checkpoint().await.unwrap();
+    head.diff().await.unwrap();
+    head.fork("two").await.unwrap().destroy().await.unwrap();
+    head.restore(&checkpoint).await.unwrap();
+    write(&folder.join("new.txt"), "changed\n");
+    head.commit(CommitRequest::new("work")).await.unwrap();
+    head.merge_into("main").await.unwrap();
 }
 
 /// H26: repositories of other kinds.

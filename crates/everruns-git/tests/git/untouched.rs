@@ -1,6 +1,7 @@
 //! The user's own repository stays as it is.
 
 use everruns_core::ids::SessionId;
+use everruns_core::workspace::{CommitRequest, DiffRequest};
 
 use crate::fixture::{Scene, git, snapshot, write};
 use crate::status::disturb;
@@ -48,6 +49,19 @@ async fn h30_the_users_repository_is_byte_identical() {
     let fork = head.fork("fork").await.unwrap();
     write(&folder.join("README.md"), "changed again\n");
     head.restore(&checkpoint).await.unwrap();
+    head.plan_restore(&checkpoint).await.unwrap();
+    head.patch(DiffRequest::default()).await.unwrap();
+    head.commit(CommitRequest::new("work")).await.unwrap();
+    head.update_from("main").await.unwrap();
+    let own = fork.descriptor().branch.clone().unwrap();
+    write(&scene.folder(&fork).join("fork.txt"), "fork\n");
+    fork.commit(CommitRequest::new("in the fork"))
+        .await
+        .unwrap();
+    head.merge_into(own).await.unwrap();
+    head.checkpoint().await.unwrap();
+    head.prune_checkpoints(1).await.unwrap();
+    scene.backend.doctor(true).await.unwrap();
     head.archive().await.unwrap();
     workspace.heads().await.unwrap();
     fork.destroy().await.unwrap();
