@@ -5,6 +5,7 @@ mod checks;
 mod children;
 mod edit;
 mod file_system;
+mod name;
 mod node;
 mod options;
 mod snapshot;

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use everruns_core::file_system::{
-    FileSystemError, GrepQuery, Precondition, Removal, SearchEvent, SearchLimits, SearchQuery,
-    SearchTarget, SessionFileSystem as _, Truncation,
+    FileSystemError, GrepQuery, GrepShow, Precondition, Removal, SearchEvent, SearchLimits,
+    SearchQuery, SearchTarget, SessionFileSystem as _, Truncation,
 };
+use everruns_fs::disk::Resolution;
 use everruns_fs::search::compare_by_components;
 
 use crate::support::{Fixture, each_resolution, path, paths, search, snapshot};
@@ -167,6 +168,52 @@ async fn h47_limits_hold_and_are_stated() {
     .await;
 }
 
+/// Proves H47: a gigabyte of one line, ten million matches and a pattern that backtracks elsewhere are bounded with the
+/// default limits, and what was cut is stated.
+#[tokio::test]
+async fn h47_enormous_files_are_bounded_in_time_and_output() {
+    let fixture = Fixture::new(Resolution::Kernel);
+    let gigabyte = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(fixture.root.join("gigabyte"))
+        .unwrap();
+    gigabyte.set_len(1 << 30).unwrap();
+    fixture.put("line", &"a".repeat(16 << 20));
+    fixture.put("matches", &"a\n".repeat(10_000_000));
+    for pattern in ["a", "(a*)*b|(a|aa)+$", "(?:a{1,50}){1,50}"] {
+        let began = Instant::now();
+        let (events, summary) = search(&fixture.files, grep(pattern)).await.unwrap();
+        assert!(
+            began.elapsed() < Duration::from_secs(40),
+            "{pattern}: {:?}",
+            began.elapsed()
+        );
+        assert_eq!(summary.too_large, 1, "{pattern}");
+        let limits = SearchLimits::default();
+        assert!(
+            events.len() <= limits.matches,
+            "{pattern}: {}",
+            events.len()
+        );
+        let shown: usize = lines(&events).iter().map(|line| line.2.len()).sum();
+        assert!(shown <= limits.bytes, "{pattern}: {shown}");
+        assert!(summary.truncation.is_some(), "{pattern}");
+    }
+    // Counting goes through all of it, which takes an unoptimised build long.
+    fixture.put("matches", &"a\n".repeat(500_000));
+    let mut counts = GrepQuery::new("a");
+    counts.show = GrepShow::Counts;
+    let query = SearchQuery::new(SearchTarget::Grep(counts));
+    let (events, summary) = search(&fixture.files, query).await.unwrap();
+    let count = |name: &str, lines| SearchEvent::Count {
+        path: path(name),
+        lines,
+    };
+    assert_eq!(events, [count("line", 1), count("matches", 500_000)]);
+    assert_eq!(summary.truncation, None);
+}
+
 /// Proves H47: patterns that cannot be used, or would take too much, are typed errors.
 #[tokio::test]
 async fn h47_bad_patterns_are_typed_errors() {
@@ -327,7 +374,7 @@ async fn refused_paths_are_neither_shown_nor_opened() {
 async fn h55_a_dropped_search_stops() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    let fixture = Fixture::new(everruns_fs::disk::Resolution::Kernel);
+    let fixture = Fixture::new(Resolution::Kernel);
     for n in 0..600 {
         fixture.put(&format!("f{n}"), "x");
     }
@@ -350,7 +397,7 @@ async fn h55_a_dropped_search_stops() {
 /// A search that finds nothing in its time still gets further each time, without telling refused names.
 #[tokio::test]
 async fn a_search_that_runs_out_of_time_gets_further() {
-    let fixture = Fixture::new(everruns_fs::disk::Resolution::Kernel);
+    let fixture = Fixture::new(Resolution::Kernel);
     for n in 0..400 {
         fixture.put(&format!("f{n:03}"), "x");
         fixture.put(&format!("f{n:03}-secret.rs"), "x");
