@@ -3,6 +3,7 @@
 mod archive;
 mod busy;
 mod create;
+mod dead_locks;
 mod destroy;
 mod handle;
 mod kept;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 
+use super::dead_locks::remove_dead_index_locks;
 use super::destroy::finish_destruction;
 use super::handle::Handle;
 use super::restore::finish_restore;
@@ -20,7 +21,9 @@ use crate::worktree::{Worktree, delete};
 /// recovered doesn't keep the others from being used: it is left as it is, for the next open, and logged.
 pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
     for workspace in WorkspaceRecord::all(&context.layout)? {
-        if let Err(failure) = remove_dead_locks(&workspace.common_dir) {
+        let removed = remove_dead_locks(&workspace.common_dir)
+            .and_then(|()| remove_dead_index_locks(context, &workspace));
+        if let Err(failure) = removed {
             tracing::warn!(
                 repository = %workspace.common_dir.display(),
                 error = %failure,

@@ -4,8 +4,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+
 use crate::error::{GitError, IoStep as _, Result};
-use crate::state::Holder;
+use crate::state::{Holder, durable};
+
+/// The name beside the index under which the new one is made. Only who holds the index's lock uses it.
+pub(super) const TEMPORARY: &str = "index.everruns";
 
 /// A held `index.lock`.
 #[derive(Debug)]
@@ -32,7 +37,7 @@ impl IndexLock {
     pub(super) fn take(index: &Path) -> Result<Self> {
         let path = Self::beside(index);
         Self::remove_dead(index)?;
-        let named = path.with_extension("lock.everruns");
+        let named = Self::named(&path);
         let text = Holder::this_process().to_text();
         write_afresh(&named, text.as_bytes())?;
         let linked = match fs::hard_link(&named, &path) {
@@ -79,13 +84,28 @@ impl IndexLock {
         })
     }
 
-    /// Removes the lock of the index at `index` if a dead process of ours left it. The caller holds the head's lock.
+    /// Removes the lock of the index at `index`, and what else its holder left, if a dead process of ours did.
     pub(crate) fn remove_dead(index: &Path) -> Result<()> {
+        if Self::inspect(index)? != Leftover::Dead {
+            return Ok(());
+        }
         let path = Self::beside(index);
+        let folder = path.parent().unwrap_or(&path);
+        let mut options = fs::OpenOptions::new();
+        let alone = options.read(true).open(folder).step("open", folder)?;
+        // Of two who find the same dead lock, the second must not remove what the first has put in its place.
+        flock(&alone, FlockOperation::LockExclusive).step("lock", folder)?;
         if Self::inspect(index)? == Leftover::Dead {
-            fs::remove_file(&path).step("remove the lock", &path)?;
+            for left in [&index.with_file_name(TEMPORARY), &Self::named(&path), &path] {
+                durable::remove(left)?;
+            }
         }
         Ok(())
+    }
+
+    /// The file that says who takes the lock at `path`, before it is its second name.
+    fn named(path: &Path) -> PathBuf {
+        path.with_extension("lock.everruns")
     }
 
     /// The lock of the index at `index`.

@@ -2,14 +2,12 @@
 
 use std::fs;
 
+use everruns_core::failpoint::hit;
 use gix::ObjectId;
 
 use super::cached_trees;
-use super::lock::{IndexLock, write_afresh};
+use super::lock::{IndexLock, TEMPORARY, write_afresh};
 use crate::error::{GitStep as _, IoStep as _, Result};
-
-/// The name beside the index under which the new one is made. Only who holds the index's lock uses it.
-const TEMPORARY: &str = "index.everruns";
 
 /// Replaces the index of `worktree` by `index`; `tree` says so if it holds exactly that tree.
 pub(crate) fn replace(
@@ -35,8 +33,11 @@ pub(crate) fn replace(
 
     let path = worktree.index_path();
     let lock = IndexLock::take(&path)?;
+    hit("git.index.after-lock")?;
     let temporary = path.with_file_name(TEMPORARY);
     write_afresh(&temporary, &bytes)?;
+    hit("git.index.after-temporary")?;
     fs::rename(&temporary, &path).step(step, &path)?;
+    hit("git.index.after-replacement")?;
     lock.release()
 }

@@ -12,6 +12,7 @@ use super::checked_out::Place;
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::head::{Handle, Step, check_way, plan};
+use crate::index::{IndexLock, Leftover};
 use crate::names::path_text;
 use crate::scan::{Renames, path_of, scan};
 use crate::state::{HeadRecord, Lock};
@@ -67,7 +68,9 @@ impl Follower {
         if worktree.state().is_some() {
             return reason.refuse("another operation of Git's is under way in it", Vec::new());
         }
-        if worktree.index_path().with_extension("lock").exists() {
+        let index = worktree.index_path();
+        IndexLock::remove_dead(&index)?;
+        if IndexLock::inspect(&index)? != Leftover::None {
             return reason.refuse("another process is changing its index", Vec::new());
         }
         let index = worktree.index_or_empty().git("read the index")?;

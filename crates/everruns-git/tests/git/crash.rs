@@ -236,6 +236,9 @@ async fn h63_a_killed_restore_is_finished() {
         "git.restore.after-files",
         "git.restore.after-index",
         "git.restore.after-branch",
+        "git.index.after-lock",
+        "git.index.after-temporary",
+        "git.index.after-replacement",
     ];
     for failpoint in points {
         let scene = Scene::new();
@@ -262,6 +265,7 @@ async fn h63_a_killed_restore_is_finished() {
             assert_eq!(git(&folder, &["rev-parse", "HEAD"]), again.base());
         }
         assert_eq!(read(&folder.join("noise.log")), "ignored\n");
+        assert!(locks(&scene.repository.path.join(".git")).is_empty());
         assert_eq!(count(&scene.state.join("intents")), 0);
         let before = again.checkpoints().await.unwrap().remove(1);
         again.restore(&before).await.unwrap();
