@@ -25,7 +25,10 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             "name a folder in a Git repository with `--repo DIR`".to_owned()
         }
         WorkspaceError::UnknownRevision { .. } => {
-            "`git branch --all` and `git log --oneline` show what there is; name it with `--from REV`".to_owned()
+            "`git branch --all` and `git log --oneline` show what there is".to_owned()
+        }
+        WorkspaceError::CheckpointNotFound { .. } => {
+            "it was pruned, or never taken; `everruns head checkpoint HEAD --list` shows what is kept".to_owned()
         }
         WorkspaceError::EmptyRepository { .. } => {
             "leave out `--from`: the head then begins without commits, as the repository does".to_owned()

@@ -127,11 +127,11 @@ pub(crate) enum HeadCommand {
     Update(UpdateArgs),
     /// Bring the files back to a checkpoint, after keeping the present state as another
     Restore(RestoreArgs),
-    /// Forget all but the latest checkpoints
+    /// Forget all but the latest checkpoints; sessions cannot go back to the others any more
     Prune {
         #[command(flatten)]
         head: HeadRef,
-        /// How many to keep
+        /// How many to keep, at least 1
         #[arg(long, value_name = "N")]
         keep: usize,
     },

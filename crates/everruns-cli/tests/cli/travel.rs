@@ -112,6 +112,7 @@ fn a_session_goes_back_with_its_files() {
 fn a_place_that_is_none_is_refused() {
     let scene = Scene::new();
     let id = scene.session.as_str();
+    let before = scene.place.ok(&["session", "events", id]);
     insta::assert_snapshot!(
         "rewind_nowhere",
         scene
@@ -122,8 +123,32 @@ fn a_place_that_is_none_is_refused() {
         "fork_nowhere",
         scene.place.refused(&["session", "fork", id, "--at", "999"])
     );
+    scene.place.refused(&["session", "fork", id, "--name", ""]);
     let heads = scene.place.json(&["head", "list"]);
     assert_eq!(heads["heads"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        scene.place.ok(&["session", "events", id]),
+        before,
+        "nothing of it is in the record"
+    );
+}
+
+/// A place whose checkpoint was pruned is refused, rather than gone back to with other files.
+#[test]
+fn a_place_whose_files_were_pruned_is_refused() {
+    let scene = Scene::new();
+    let id = scene.session.as_str();
+    let folder = scene.folder("mine");
+    insta::assert_snapshot!(
+        "pruned",
+        scene.printed(&["head", "prune", "mine", "--keep", "1"])
+    );
+    let said = scene
+        .place
+        .refused(&["session", "rewind", id, "1", "--yes"]);
+    assert!(said.contains("is not kept in this workspace"), "{said}");
+    assert!(said.contains("it was pruned"), "{said}");
+    assert!(folder.join("one.txt").exists() && folder.join("two.txt").exists());
 }
 
 /// Without `--yes` it is asked for, where there is somebody to ask.

@@ -84,11 +84,14 @@ pub(super) async fn prune(
     let (_, head) = open_head(state, which).await?;
     let receipt = head.prune_checkpoints(keep).await?;
     output.show(&receipt, || {
-        format!(
-            "forgot {} checkpoints of {}; {} are kept",
-            receipt.removed.len(),
-            shown(head.name()),
-            receipt.kept
-        )
+        let removed = match receipt.removed.len() {
+            1 => "1 checkpoint".to_owned(),
+            more => format!("{more} checkpoints"),
+        };
+        let kept = match receipt.kept {
+            1 => "1 is kept".to_owned(),
+            more => format!("{more} are kept"),
+        };
+        format!("forgot {removed} of {}; {kept}", shown(head.name()))
     })
 }

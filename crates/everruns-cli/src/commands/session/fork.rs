@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use everruns::SessionError;
+use everruns::WorkspaceHeadName;
 use everruns::session::Sequence;
 use serde_json::json;
 
 use super::find::find_bound;
 use super::open::{Held, hold};
-use super::places::list_hint;
+use super::places::{Places, possible};
 use crate::args::ForkArgs;
 use crate::commands::head::{head_text, location};
 use crate::failure::Failure;
@@ -24,6 +24,14 @@ pub(super) async fn run(
     args: ForkArgs,
 ) -> Result<(), Failure> {
     let record = find_bound(sessions, &args.session).await?;
+    // What cannot be is refused before the session is taken up, which goes into its record.
+    if let Some(name) = &args.name {
+        WorkspaceHeadName::new(name.clone())?;
+    }
+    if let Some(event) = args.at {
+        let places = Places::read(sessions, &record).await?;
+        possible(state, &record, &places, Sequence(event))?;
+    }
     let Held { session, head } = hold(state, sessions, &record).await?;
     let name = if let Some(name) = args.name {
         name
@@ -36,12 +44,7 @@ pub(super) async fn run(
         None => session.fork(name).await,
     };
     session.close().await;
-    let fork = forked.map_err(|error| match error {
-        SessionError::NotBetweenTurns { .. } | SessionError::NoCheckpoint { .. } => {
-            Failure::from(error).hint(list_hint(state, &record.id))
-        }
-        other => other.into(),
-    })?;
+    let fork = forked?;
     fork.close().await;
     let Some(head) = fork.workspace_head() else {
         return Err(Failure::new(format!(

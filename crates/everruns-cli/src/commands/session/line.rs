@@ -24,7 +24,7 @@ fn happened(payload: &EventPayload) -> String {
     match payload {
         EventPayload::SessionStarted { agent } => format!("started with {}", shown(&agent.model)),
         EventPayload::SessionResumed { agent } => format!("resumed with {}", shown(&agent.model)),
-        EventPayload::UserMessage { text } => format!("you: {}", short(text)),
+        EventPayload::UserMessage { text } => format!("you: {}", short(text, LENGTH)),
         EventPayload::TurnStarted { turn } => format!("turn {turn} began"),
         EventPayload::AssistantMessage {
             text, tool_calls, ..
@@ -32,7 +32,7 @@ fn happened(payload: &EventPayload) -> String {
             let calls = tool_calls
                 .iter()
                 .map(|call| format!("→ {} {}", shown(&call.name), arguments(&call.arguments)));
-            let said = (!text.is_empty()).then(|| short(text));
+            let said = (!text.is_empty()).then(|| short(text, LENGTH));
             let parts: Vec<String> = said.into_iter().chain(calls).collect();
             format!("agent: {}", parts.join("  "))
         }
@@ -47,12 +47,12 @@ fn happened(payload: &EventPayload) -> String {
             None => format!("files are those of {}", shown(&checkpoint.revision)),
         },
         EventPayload::CheckpointMissed { reason, .. } => {
-            format!("files not kept: {}", short(reason))
+            format!("files not kept: {}", short(reason, LENGTH))
         }
         EventPayload::RewindBegun { to, .. } => format!("going back to event {to}"),
         EventPayload::Rewound { to, .. } => format!("went back to event {to}"),
         EventPayload::RewindFailed { to, reason } => {
-            format!("did not go back to event {to}: {}", short(reason))
+            format!("did not go back to event {to}: {}", short(reason, LENGTH))
         }
         EventPayload::ForkBegun { session, .. } => format!("forking into session {session}"),
         EventPayload::ForkEnded {
@@ -66,11 +66,11 @@ fn happened(payload: &EventPayload) -> String {
 }
 
 /// The beginning of a text, in one line.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str, length: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let joined = words.join(" ");
     let mut characters = joined.chars();
-    let start: String = characters.by_ref().take(LENGTH).collect();
+    let start: String = characters.by_ref().take(length).collect();
     if characters.next().is_some() {
         format!("{}…", shown(&start))
     } else {

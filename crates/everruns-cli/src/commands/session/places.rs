@@ -4,15 +4,19 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use everruns::session::{EventPayload, Sequence, SessionEvent, SessionRecord, TurnOutcome};
-use everruns::{Engine, PlaceFiles, SessionId, SessionPlace};
+use everruns::{Engine, PlaceFiles, SessionError, SessionId, SessionPlace};
 use serde_json::{Value, json};
 
 use super::find::events;
+use super::line::short;
 use crate::failure::Failure;
-use crate::output::{Output, shown};
+use crate::output::Output;
 use crate::state::StateFolder;
 use crate::table::{WHOLE, table};
 use crate::times;
+
+/// The most that is shown of what a turn was asked, in characters.
+const ASKED: usize = 50;
 
 /// A place, and what a person knows of it.
 pub(super) struct Known {
@@ -77,8 +81,11 @@ fn after(payload: &EventPayload, asked: &str) -> Option<String> {
         EventPayload::SessionStarted { .. } => "the beginning".to_owned(),
         EventPayload::SessionResumed { .. } => "being resumed".to_owned(),
         EventPayload::TurnEnded { turn, outcome } => {
-            let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("turn {turn}{}: {}", unfinished(outcome), shown(&asked))
+            format!(
+                "turn {turn}{}: {}",
+                unfinished(outcome),
+                short(asked, ASKED)
+            )
         }
         EventPayload::Rewound { to, .. } => format!("going back to event {to}"),
         EventPayload::Forked { from } => format!("being forked from {from}"),
@@ -121,7 +128,7 @@ pub(super) fn list(
                 ("EVENT", WHOLE),
                 ("MADE", WHOLE),
                 ("FILES", WHOLE),
-                ("AFTER", 60),
+                ("AFTER", WHOLE),
             ],
             &rows,
         );
@@ -162,8 +169,26 @@ fn to_json(known: &Known) -> Value {
     })
 }
 
+/// The place after `event`, when it is one whose files are known.
+pub(super) fn possible<'a>(
+    state: &StateFolder,
+    record: &SessionRecord,
+    places: &'a Places,
+    event: Sequence,
+) -> Result<&'a Known, Failure> {
+    let session = record.id.clone();
+    let error = match places.at(event) {
+        None => SessionError::NotBetweenTurns { session, event },
+        Some(known) if known.place.files == PlaceFiles::Missed => {
+            SessionError::NoCheckpoint { session, event }
+        }
+        Some(known) => return Ok(known),
+    };
+    Err(Failure::from(error).hint(list_hint(state, &record.id)))
+}
+
 /// How to see the places.
-pub(super) fn list_hint(state: &StateFolder, session: &SessionId) -> String {
+fn list_hint(state: &StateFolder, session: &SessionId) -> String {
     let words = ["session", "rewind", session.as_str()];
     format!(
         "`{}` lists the places there are",

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use everruns::session::{Sequence, SessionRecord};
-use everruns::{PlaceFiles, RestorePlan, SessionError, WorkspaceHead};
+use everruns::{PlaceFiles, RestorePlan, WorkspaceHead};
 use serde_json::json;
 
 use super::find::find_bound;
 use super::open::{Held, hold};
-use super::places::{self, Known, Places, list_hint};
+use super::places::{self, Known, Places, possible};
 use crate::args::RewindArgs;
 use crate::commands::head::plan_text;
 use crate::confirm::confirm;
@@ -48,24 +48,6 @@ pub(super) async fn run(
     }
     confirm(args.yes, &text, "go back?").await?;
     go_back(state, sessions, output, &record, known, result).await
-}
-
-/// The place to go back to, when it is one whose files are known.
-fn possible<'a>(
-    state: &StateFolder,
-    record: &SessionRecord,
-    places: &'a Places,
-    event: Sequence,
-) -> Result<&'a Known, Failure> {
-    let session = record.id.clone();
-    let error = match places.at(event) {
-        None => SessionError::NotBetweenTurns { session, event },
-        Some(known) if known.place.files == PlaceFiles::Missed => {
-            SessionError::NoCheckpoint { session, event }
-        }
-        Some(known) => return Ok(known),
-    };
-    Err(Failure::from(error).hint(list_hint(state, &record.id)))
 }
 
 /// What would happen to the files; `None` when nothing has changed them.
