@@ -31,12 +31,12 @@ impl Stack {
     pub(super) fn new(agent: &Agent, environment: &Environment) -> Self {
         let parts = agent.parts();
         let head = environment.workspace_head().file_system();
-        let own_changes = Arc::<OwnChanges>::default();
-        let head: Arc<dyn SessionFileSystem> = match parts.checkpoints {
-            CheckpointPolicy::OwnChanges => {
-                Arc::new(AuditFileSystem::new(head, Arc::clone(&own_changes) as _))
-            }
-            _ => head,
+        let noted = parts.checkpoints == CheckpointPolicy::OwnChanges;
+        let own_changes = Arc::new(OwnChanges::new(noted));
+        let head: Arc<dyn SessionFileSystem> = if noted {
+            Arc::new(AuditFileSystem::new(head, Arc::clone(&own_changes) as _))
+        } else {
+            head
         };
         let mounted = Arc::new(MountedFileSystem::new(head, parts.roots.clone()));
         let inner: Arc<dyn SessionFileSystem> = Arc::clone(&mounted) as _;

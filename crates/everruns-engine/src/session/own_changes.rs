@@ -11,7 +11,11 @@ const MOST_PATHS: usize = 10_000;
 
 /// The paths at which a session changed something through its file stack.
 #[derive(Debug)]
-pub(crate) struct OwnChanges(Mutex<Changes>);
+pub(crate) struct OwnChanges {
+    /// Whether the file stack tells of its changes; where it does not, anything may always have changed.
+    noted: bool,
+    changes: Mutex<Changes>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Changes {
@@ -21,14 +25,15 @@ enum Changes {
     At(BTreeSet<WorkspacePath>),
 }
 
-impl Default for OwnChanges {
-    /// What was before the session is not known.
-    fn default() -> Self {
-        Self(Mutex::new(Changes::Anywhere))
-    }
-}
-
 impl OwnChanges {
+    /// What was before the session is not known; what it does is, if it is `noted`.
+    pub(crate) fn new(noted: bool) -> Self {
+        Self {
+            noted,
+            changes: Mutex::new(Changes::Anywhere),
+        }
+    }
+
     /// Notes that something went around the file stack.
     pub(crate) fn anywhere(&self) {
         *self.lock() = Changes::Anywhere;
@@ -44,7 +49,9 @@ impl OwnChanges {
 
     /// Forgets everything: the head is kept as it is now. Nothing of the session is changing it.
     pub(crate) fn kept(&self) {
-        *self.lock() = Changes::At(BTreeSet::new());
+        if self.noted {
+            *self.lock() = Changes::At(BTreeSet::new());
+        }
     }
 
     fn at(&self, path: &WorkspacePath) {
@@ -58,7 +65,7 @@ impl OwnChanges {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Changes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,5 +84,21 @@ impl AuditSink for OwnChanges {
             // Folders, and whatever else there may be one day.
             _ => self.anywhere(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_noted_may_be_anywhere_also_after_the_head_was_kept() {
+        let (unnoted, noted) = (OwnChanges::new(false), OwnChanges::new(true));
+        for changes in [&unnoted, &noted] {
+            assert_eq!(changes.paths(), None, "before the session");
+            changes.kept();
+        }
+        assert_eq!(unnoted.paths(), None);
+        assert_eq!(noted.paths(), Some(Vec::new()));
     }
 }
