@@ -25,6 +25,12 @@ mod doctor;
 mod dropped;
 #[path = "git/filters.rs"]
 mod filters;
+#[path = "git/folding.rs"]
+mod folding;
+#[path = "../../everruns-fs/tests/disk/folding_disk.rs"]
+#[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
+#[expect(dead_code, reason = "shared with the tests of the file systems")]
+mod folding_disk;
 #[path = "git/full_disk.rs"]
 mod full_disk;
 #[path = "git/generated.rs"]

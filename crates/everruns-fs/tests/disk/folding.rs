@@ -1,110 +1,17 @@
 //! Disks that ignore case.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
+use crate::folding_disk::FoldingDisk;
+use crate::support::path;
 use everruns_core::file_system::{
     ContentVersion, FileSystemError, LastLink, PageRequest, Precondition, Replace,
     SessionFileSystem as _, SessionFileSystemExt as _,
 };
 use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
 use everruns_fs::{PolicyFileSystem, WorkspacePolicy};
-use tempfile::TempDir;
 
-use crate::support::path;
-
-/// A disk that ignores case, mounted.
-struct FoldingDisk {
-    temp: TempDir,
-    /// Whether the kernel's own file system ignores case. A program's (FUSE) does so behind the kernel's back, which
-    /// keeps what it knows of a file for each spelling by itself.
-    by_kernel: bool,
-}
-
-/// Ways to have one, from the kernel's own to a program's: what makes the image, and what mounts it.
-const WAYS: [(&str, &str); 3] = [
-    (
-        "mkfs.ext4 -q -O casefold -E encoding_flags=strict image && mkdir disk",
-        "mount -o loop image disk && mkdir disk/head && chattr +F disk/head",
-    ),
-    (
-        "mkfs.vfat image && mkdir disk",
-        "mount -o loop image disk && mkdir disk/head",
-    ),
-    (
-        "mkntfs -F -Q -q image && mkdir disk",
-        "lowntfs-3g -o ignore_case,entry_timeout=0,attr_timeout=0 image disk && mkdir disk/head",
-    ),
-];
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a disk of its own is made and mounted by the host's programs"
-)]
-fn run(folder: &Path, script: &str) -> bool {
-    Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-impl FoldingDisk {
-    /// In CI it must be there when its kernel has such a file system.
-    fn mount() -> Option<Self> {
-        let temp = tempfile::tempdir().unwrap();
-        for (make, mount) in WAYS {
-            let by_kernel = mount.starts_with("mount");
-            let disk = Self {
-                temp: tempfile::tempdir().unwrap(),
-                by_kernel,
-            };
-            if run(
-                disk.temp.path(),
-                &format!("truncate -s 32M image && {make}"),
-            ) && run(disk.temp.path(), mount)
-            {
-                std::fs::write(disk.head().join("Probe"), "").unwrap();
-                let folds = disk.head().join("pROBE").exists();
-                std::fs::remove_file(disk.head().join("Probe")).unwrap();
-                if folds {
-                    return Some(disk);
-                }
-            }
-        }
-        let kernel_can = Path::new("/sys/fs/ext4/features/casefold").exists()
-            && run(
-                temp.path(),
-                "test \"$(id -u)\" = 0 && test -e /dev/loop-control",
-            );
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(
-            !(in_ci && kernel_can),
-            "no disk that ignores case could be mounted, though the kernel has one"
-        );
-        eprintln!(
-            "NOT TESTED: no disk that ignores case could be mounted (ext4 casefold, vfat or lowntfs-3g)"
-        );
-        None
-    }
-
-    fn head(&self) -> std::path::PathBuf {
-        self.temp.path().join("disk/head")
-    }
-
-    fn open(&self, resolution: Resolution) -> DiskFileSystem {
-        let options = DiskOptions::new(self.temp.path().join("locks")).resolution(resolution);
-        DiskFileSystem::open(self.head(), options).unwrap()
-    }
-}
-
-impl Drop for FoldingDisk {
-    fn drop(&mut self) {
-        run(self.temp.path(), "umount disk || umount -l disk");
-    }
+fn open(disk: &FoldingDisk, resolution: Resolution) -> DiskFileSystem {
+    let options = DiskOptions::new(disk.temp.path().join("locks")).resolution(resolution);
+    DiskFileSystem::open(disk.head(), options).unwrap()
 }
 
 /// Proves H05: another spelling of a name gives no access that the stored name does not.
@@ -114,7 +21,7 @@ async fn h05_the_stored_name_decides_on_a_disk_that_ignores_case() {
         return;
     };
     for resolution in [Resolution::Kernel, Resolution::Walk] {
-        let files = disk.open(resolution);
+        let files = open(&disk, resolution);
         files.write_all("secret/key", "s").await.unwrap();
         files.write_all("open/a", "o").await.unwrap();
         let policy = WorkspacePolicy::builder()
@@ -169,7 +76,7 @@ async fn h05_all_spellings_are_one_file() {
         return;
     };
     for resolution in [Resolution::Kernel, Resolution::Walk] {
-        let files = disk.open(resolution);
+        let files = open(&disk, resolution);
         files.write_all("one/file", "0").await.unwrap();
         let resolved = files.resolve(&path("ONE/File"), LastLink::Follow).await;
         assert_eq!(resolved.unwrap(), path("one/file"));

@@ -10,6 +10,7 @@ mod conformance;
 mod containment;
 mod entries;
 mod folding;
+mod folding_disk;
 mod full;
 mod git_folder;
 mod links;
