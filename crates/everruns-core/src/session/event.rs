@@ -199,6 +199,9 @@ pub enum EventPayload {
         /// The session it was made from.
         from: SessionId,
     },
+    /// The records were restored from an older backup: what happened after it is missing here, and the files were not
+    /// taken back.
+    RecordRestored,
     /// An event of a later version, of which only its presence is known.
     #[serde(other)]
     Unknown,

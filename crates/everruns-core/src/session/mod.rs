@@ -10,6 +10,6 @@ mod store;
 pub use error::StoreError;
 pub use event::{EventPayload, Sequence, SessionEvent, ToolOutcome, TurnOutcome};
 pub use lease::{FencingToken, Lease, LeaseOwner};
-pub use query::{EventPage, EventQuery, PageDirection, SessionPage, SessionQuery};
+pub use query::{EventPage, EventQuery, PageDirection, SessionPage, SessionQuery, SessionState};
 pub use record::{AgentSummary, NewSession, SessionRecord};
 pub use store::{AppendReceipt, AppendRequest, ForkRequest, SessionStore};

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sequence, SessionEvent, SessionRecord};
-use crate::ids::{SessionId, WorkspaceId};
+use crate::clock::Timestamp;
+use crate::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
 
 /// Which way to page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,13 +54,41 @@ pub struct EventPage {
     pub next: Option<Sequence>,
 }
 
-/// Which sessions to list, the most recently changed first.
+/// What a session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// It has no head: it was never started, or was imported to be looked at.
+    Unbound,
+    /// It has a head, and nobody's lease runs at this time.
+    Idle {
+        /// The time.
+        at: Timestamp,
+    },
+    /// Someone's lease runs at this time.
+    Executing {
+        /// The time.
+        at: Timestamp,
+    },
+}
+
+/// Which sessions to list, the most recently changed first. Those that fit all that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionQuery {
     /// Only those bound to heads of this workspace.
     pub workspace: Option<WorkspaceId>,
+    /// Only those bound to heads of this id.
+    pub head: Option<WorkspaceHeadId>,
     /// Only those whose id starts with this text.
     pub id_prefix: Option<String>,
+    /// Only those whose title holds this text; the letters A to Z count in either case.
+    pub title: Option<String>,
+    /// Only those whose agent has exactly this name.
+    pub agent: Option<String>,
+    /// Only those in this state.
+    pub state: Option<SessionState>,
+    /// Only those that changed at this time or later.
+    pub updated_since: Option<Timestamp>,
     /// Continues after this session of the page before.
     pub after: Option<SessionId>,
     /// At most so many; 0 counts as 1.
@@ -70,7 +99,12 @@ impl Default for SessionQuery {
     fn default() -> Self {
         Self {
             workspace: None,
+            head: None,
             id_prefix: None,
+            title: None,
+            agent: None,
+            state: None,
+            updated_since: None,
             after: None,
             limit: 100,
         }

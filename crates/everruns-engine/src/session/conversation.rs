@@ -7,6 +7,11 @@ use everruns_core::workspace::WorkspaceCheckpoint;
 
 use super::intent::Intent;
 
+/// What the model reads where the records were restored from a backup.
+const RESTORED: &str = "[Note of the system, not of the user] The record of this conversation was restored from an older \
+     backup. What was said and done after that backup is missing above, and the files were not taken back: they may be \
+     newer than this conversation. Look at the present files before you rely on what is said above.";
+
 /// The conversation as a model is to see it, made of the session's events one after the other.
 ///
 /// What the user says while a turn runs is recorded at once, but no provider accepts a user's message between a
@@ -60,6 +65,10 @@ impl Conversation {
                 self.steering.push_back(text.clone());
             }
             EventPayload::UserMessage { text } => self.messages.push(Message::user(text)),
+            EventPayload::RecordRestored if self.open_turn.is_some() => {
+                self.steering.push_back(RESTORED.to_owned());
+            }
+            EventPayload::RecordRestored => self.messages.push(Message::user(RESTORED)),
             EventPayload::TurnStarted { turn } => {
                 self.open_turn = Some(*turn);
                 self.called.clear();
@@ -127,6 +136,18 @@ impl Conversation {
     /// empty.
     pub(crate) fn messages(&self) -> &Messages {
         &self.messages
+    }
+
+    /// Whether the messages and what else grows with them take more memory than this.
+    pub(crate) fn takes_more_than(&self, bytes: usize) -> bool {
+        let mut taken = self.marks.len() * size_of::<Mark>();
+        for message in self.messages.iter() {
+            taken += weight(message);
+            if taken > bytes {
+                return true;
+            }
+        }
+        taken > bytes
     }
 
     /// The calls that have no result yet.
@@ -224,6 +245,20 @@ impl Conversation {
             self.messages.extend(said);
         }
     }
+}
+
+/// About what a message takes in memory.
+fn weight(message: &Message) -> usize {
+    let text = match message {
+        Message::User { text } => text.len(),
+        Message::Assistant { text, tool_calls } => {
+            let call = |call: &ToolCall| call.name.len() + call.arguments.to_string().len();
+            text.len() + tool_calls.iter().map(call).sum::<usize>()
+        }
+        Message::ToolResult { output, .. } => output.len(),
+        _ => 0,
+    };
+    size_of::<Message>() + text
 }
 
 #[cfg(test)]
@@ -326,6 +361,36 @@ mod tests {
         assert_eq!(
             told(&[user("go"), started, user("more"), ended]),
             ["user: go", "user: more"]
+        );
+    }
+
+    #[test]
+    fn a_restored_record_is_told_between_messages_only() {
+        let started = EventPayload::TurnStarted { turn: 1 };
+        let ended = EventPayload::TurnEnded {
+            turn: 1,
+            outcome: TurnOutcome::Interrupted,
+        };
+        let notice = format!("user: {RESTORED}");
+        let settled = [
+            user("go"),
+            started.clone(),
+            answer("done", &[]),
+            ended.clone(),
+        ];
+        let after = |events: &[EventPayload]| {
+            let restored = EventPayload::RecordRestored;
+            told(&[events, &[restored, user("and?")]].concat())
+        };
+        assert_eq!(
+            after(&settled),
+            ["user: go", "model: done", &notice, "user: and?"]
+        );
+        let open = [user("go"), started, answer("calling", &["a"])];
+        let closing = [EventPayload::RecordRestored, result("a"), ended];
+        assert_eq!(
+            told(&[&open[..], &closing[..]].concat()),
+            ["user: go", "model: calling", "result of a", &notice]
         );
     }
 

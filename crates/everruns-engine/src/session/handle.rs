@@ -10,7 +10,7 @@ use everruns_core::workspace::WorkspaceHead;
 use super::{
     Active, HistoryPage, HistoryQuery, PendingTurn, Rewound, SessionCore, SessionEnvironmentError,
     SessionError, SessionEvents, SessionInspection, SessionUpdates, Turn, detached, fork, history,
-    inspection, lease, rewind, send, start,
+    idle, inspection, lease, rewind, send, start,
 };
 
 /// One conversation on one head: a cheap handle that can be cloned.
@@ -204,7 +204,8 @@ impl Session {
     }
 
     /// Cancels a turn that runs, waits until that is recorded, and gives up the lease, so that another process can
-    /// go on at once. The handle stays usable.
+    /// go on at once. A long conversation is dropped from memory, and read again when it is needed. The handle stays
+    /// usable.
     pub async fn close(&self) {
         let running = self.core.journal.lock().await.running.clone();
         if let Some(turn) = running {
@@ -216,6 +217,7 @@ impl Session {
         let mut state = self.core.journal.lock().await;
         if state.running.is_none() {
             lease::give_up(&self.core.journal, &mut state).await;
+            idle::shed(&self.core.journal, &mut state);
         }
     }
 

@@ -16,6 +16,7 @@ use super::holder::Holder;
 use super::pending::TurnReport;
 use super::update::{SessionUpdate, UPDATE_BUFFER};
 use super::{SessionError, lease, replay};
+use crate::tool_api::SeenFiles;
 
 /// Events that one read of the store gives.
 pub(super) const PAGE: u32 = 256;
@@ -42,6 +43,8 @@ pub(crate) struct Journal {
     pub(super) holder: Holder,
     pub(super) state: Mutex<JournalState>,
     pub(super) nudge: Arc<Notify>,
+    /// What the session's tools have seen of its files.
+    pub(super) seen: Arc<SeenFiles>,
     last: watch::Sender<Sequence>,
     /// There while somebody watches: its buffer is larger than all the rest of an idle session.
     updates: std::sync::Mutex<Option<broadcast::Sender<SessionUpdate>>>,
@@ -57,11 +60,15 @@ pub(crate) struct JournalState {
     current: bool,
     /// Whether a task renews the lease.
     pub(super) kept: bool,
+    /// When the lease was last taken or renewed.
+    pub(super) renewed: Instant,
     /// The last event that is in the conversation.
     known: Sequence,
     pub(crate) conversation: Conversation,
     /// Whether the conversation has its older messages, too.
     complete: bool,
+    /// The number of turns and what they used, as last known of a conversation that was dropped.
+    totals: Option<(u64, Usage)>,
     /// The turn that runs in this process.
     pub(crate) running: Option<RunningTurn>,
     pub(super) last_use: Instant,
@@ -71,6 +78,19 @@ impl JournalState {
     /// The last event.
     pub(super) fn known(&self) -> Sequence {
         self.known
+    }
+
+    /// Whether the conversation has its older messages, too.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The conversation was dropped: the next who holds the session reads it again.
+    pub(super) fn forget(&mut self, totals: Option<(u64, Usage)>) {
+        self.current = false;
+        self.complete = false;
+        self.known = Sequence::START;
+        self.totals = totals;
     }
 
     /// Whether anything was ever recorded.
@@ -93,9 +113,11 @@ impl Journal {
             token: None,
             current: false,
             kept: false,
+            renewed: Instant::now(),
             known: Sequence::START,
             conversation: Conversation::default(),
             complete: false,
+            totals: None,
             running: None,
             last_use: Instant::now(),
         };
@@ -105,6 +127,7 @@ impl Journal {
             services,
             state: Mutex::new(state),
             nudge: Arc::new(Notify::new()),
+            seen: Arc::default(),
             last: watch::Sender::new(Sequence::START),
             updates: std::sync::Mutex::default(),
         }
@@ -132,6 +155,7 @@ impl Journal {
             // Meanwhile another call may have taken the same lease and gone on with it.
             if state.token != Some(lease.token) || !state.current {
                 state.token = Some(lease.token);
+                state.renewed = Instant::now();
                 state.current = false;
                 self.catch_up(&mut state).await?;
                 state.current = true;
@@ -272,6 +296,11 @@ impl Journal {
         if state.complete {
             return Ok((state.conversation.turns(), state.conversation.usage()));
         }
+        if let Some(totals) = state.totals
+            && state.known == Sequence::START
+        {
+            return Ok(totals);
+        }
         let (whole, last) = self.replay().await?;
         let totals = (whole.turns(), whole.usage());
         if last == state.known {
@@ -303,6 +332,7 @@ impl Journal {
         state.known = Sequence::START;
         state.conversation = Conversation::default();
         state.complete = false;
+        state.totals = None;
         self.last.send_replace(Sequence::START);
     }
 

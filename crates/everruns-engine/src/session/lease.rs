@@ -13,9 +13,9 @@ use everruns_core::session::{Lease, StoreError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::SessionError;
 use super::holder::{Holder, Life};
 use super::journal::{Journal, JournalState};
+use super::{SessionError, idle};
 
 /// How long an idle session keeps its lease, so that turns in quick succession take it once.
 const LINGER: Duration = Duration::from_millis(500);
@@ -74,9 +74,15 @@ pub(super) async fn acquire(journal: &Journal) -> Result<Lease, SessionError> {
     }
 }
 
-/// Sees to it that a task renews the lease while a turn runs, and gives it up afterwards.
+/// Sees to it that a task renews the lease while a turn runs, gives it up afterwards, and drops what an idle session
+/// need not keep.
 pub(super) fn keep(journal: &Arc<Journal>, state: &mut JournalState) {
-    if !state.kept {
+    if state.kept {
+        // It may sleep for longer than a lease that was taken just now runs.
+        if state.renewed.elapsed() < POLL {
+            journal.nudge.notify_one();
+        }
+    } else {
         state.kept = true;
         let task = keeper(Arc::downgrade(journal), Arc::clone(&journal.nudge));
         drop(tokio::spawn(task));
@@ -105,15 +111,20 @@ async fn keeper(journal: Weak<Journal>, nudge: Arc<Notify>) {
 
 /// Renews or gives up the lease; returns after how long to look again, or `None` when there is none any more.
 async fn tend(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
-    let token = state.token?;
     let services = &journal.services;
     if state.running.is_none() {
         let idle = state.last_use.elapsed();
-        if idle < LINGER {
+        if state.token.is_some() && idle < LINGER {
             return Some(LINGER.saturating_sub(idle));
         }
         give_up(journal, state).await;
-        return None;
+        return idle::shed_when_due(journal, state);
+    }
+    let token = state.token?;
+    let due = services.lease_duration / 3;
+    let since = state.renewed.elapsed();
+    if since < due {
+        return Some(due.saturating_sub(since));
     }
     let renewed = services
         .store
@@ -125,7 +136,10 @@ async fn tend(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
         )
         .await;
     match renewed {
-        Ok(lease) if lease.token == token => Some(services.lease_duration / 3),
+        Ok(lease) if lease.token == token => {
+            state.renewed = Instant::now();
+            Some(due)
+        }
         Ok(_) | Err(StoreError::LeaseHeld { .. } | StoreError::NotFound { .. }) => {
             tracing::warn!(session = %journal.session, "the lease was lost: the turn is stopped");
             state.token = None;

@@ -11,6 +11,7 @@ mod fork;
 mod handle;
 mod history;
 mod holder;
+mod idle;
 mod inspection;
 mod intent;
 mod journal;

@@ -10,7 +10,6 @@ use super::active::Stack;
 use super::{Active, Session, SessionCore, SessionEnvironmentError, SessionError, lease, repair};
 use crate::agent::Agent;
 use crate::engine::{EngineParts, ResumeError};
-use crate::tool_api::SeenFiles;
 
 /// Makes the environment of a session around its recorded head.
 pub(crate) type MakeEnvironment =
@@ -112,7 +111,7 @@ async fn activate(
         agent,
         environment,
         files: stack.files(),
-        seen: Arc::new(SeenFiles::default()),
+        seen: Arc::clone(&core.journal.seen),
         own_changes: stack.own_changes(),
     });
     let journal = &core.journal;

@@ -10,7 +10,6 @@ use super::core::Draft;
 use super::{Active, SessionCore, SessionEnvironmentError, SessionError, lease};
 use crate::agent::{Agent, is_same};
 use crate::engine::default_head;
-use crate::tool_api::SeenFiles;
 
 /// Starts the session once.
 pub(super) async fn start(core: &Arc<SessionCore>) -> Result<Arc<Active>, SessionError> {
@@ -44,7 +43,7 @@ async fn begin(core: &Arc<SessionCore>) -> Result<Arc<Active>, SessionError> {
         agent: draft.agent,
         environment,
         files: stack.files(),
-        seen: Arc::new(SeenFiles::default()),
+        seen: Arc::clone(&core.journal.seen),
         own_changes: stack.own_changes(),
     }))
 }

@@ -13,6 +13,7 @@ use everruns_core::session::{
 use everruns_core::workspace::WorkspaceBinding;
 
 use super::bindings::IsolatedHeads;
+use super::matching;
 use super::record::Kept;
 
 /// Keeps sessions in memory: they end with it.
@@ -123,8 +124,8 @@ impl SessionStore for InMemorySessionStore {
             .skip_while(|place| start.as_ref().is_some_and(|start| *place >= start));
         let mut matching = older
             .filter_map(|(_, id)| state.sessions.get(id))
-            .map(|kept| &kept.record)
-            .filter(|record| wanted(record, &query));
+            .filter(|kept| matching::fits(kept, &query))
+            .map(|kept| &kept.record);
         let sessions: Vec<_> = matching.by_ref().take(limit).cloned().collect();
         let next = matching
             .next()
@@ -241,18 +242,4 @@ impl SessionStore for InMemorySessionStore {
         state.sessions.remove(session);
         Ok(())
     }
-}
-
-fn wanted(record: &SessionRecord, query: &SessionQuery) -> bool {
-    let in_workspace = query.workspace.as_ref().is_none_or(|workspace| {
-        record
-            .binding
-            .as_ref()
-            .is_some_and(|binding| binding.workspace_id == *workspace)
-    });
-    let named = query
-        .id_prefix
-        .as_ref()
-        .is_none_or(|prefix| record.id.as_str().starts_with(prefix.as_str()));
-    in_workspace && named
 }

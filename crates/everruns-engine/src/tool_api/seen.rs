@@ -33,6 +33,23 @@ struct State {
 }
 
 impl SeenFiles {
+    /// Whether contents are kept.
+    pub(crate) fn has_contents(&self) -> bool {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .kept
+            > 0
+    }
+
+    /// Forgets the contents, and keeps what was seen of which version.
+    pub(crate) fn drop_contents(&self) {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drop_contents();
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();

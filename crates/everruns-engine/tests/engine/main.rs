@@ -9,6 +9,7 @@ mod facts;
 mod files;
 #[cfg(feature = "tools")]
 mod finding;
+mod idle;
 mod leases;
 mod messages;
 #[cfg(feature = "tools")]
@@ -16,10 +17,6 @@ mod reading;
 mod resume;
 mod start;
 mod store;
-#[cfg_attr(
-    not(feature = "tools"),
-    expect(dead_code, reason = "shared with the tests of the file tools")
-)]
 mod support;
 mod transfer;
 #[cfg(feature = "tools")]

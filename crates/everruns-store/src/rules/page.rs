@@ -1,7 +1,8 @@
+use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
     EventPage, EventQuery, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery,
-    SessionRecord, StoreError,
+    SessionRecord, SessionState, StoreError,
 };
 
 use crate::rows::{EventRow, SessionRow};
@@ -88,6 +89,12 @@ pub(crate) struct SessionWindow {
     /// After the last id that matches.
     pub(crate) end_id: String,
     pub(crate) workspace: Option<String>,
+    pub(crate) head: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) updated_since: Option<i64>,
+    pub(crate) state: Option<&'static str>,
+    pub(crate) state_at: Option<i64>,
     pub(crate) fetch: i64,
     size: usize,
 }
@@ -99,10 +106,24 @@ impl SessionWindow {
         if !prefix.is_empty() && SessionId::new(prefix.clone()).is_err() {
             return None;
         }
+        let (state, state_at) = match query.state {
+            None => (None, None),
+            Some(SessionState::Unbound) => (Some("unbound"), None),
+            Some(SessionState::Idle { at }) => (Some("idle"), Some(at.as_millis())),
+            Some(SessionState::Executing { at }) => (Some("executing"), Some(at.as_millis())),
+            // A state that is not known here has no sessions.
+            Some(_) => return None,
+        };
         Some(Self {
             end_id: format!("{prefix}{AFTER_IDS}"),
             first_id: prefix,
             workspace: query.workspace.as_ref().map(|id| id.as_str().to_owned()),
+            head: query.head.as_ref().map(|id| id.as_str().to_owned()),
+            title: query.title.clone(),
+            agent: query.agent.clone(),
+            updated_since: query.updated_since.map(Timestamp::as_millis),
+            state,
+            state_at,
             fetch: rows_to_fetch(query.limit),
             size: page_size(query.limit),
         })

@@ -21,3 +21,8 @@ pub(crate) const BACKWARD: &str = "SELECT seq, at, payload FROM events \
 /// Takes over the first events of another session, without their keys: `session, source, last seq`.
 pub(crate) const COPY: &str = "INSERT INTO events (session_id, seq, at, payload) \
      SELECT CAST($1 AS TEXT), seq, at, payload FROM events WHERE session_id = $2 AND seq <= $3 ORDER BY seq";
+
+/// Adds an event to every session that has one: `at, payload`. `sessions::NOTE_RESTORED` follows.
+#[cfg(feature = "sqlite")]
+pub(crate) const INSERT_RESTORED: &str = "INSERT INTO events (session_id, seq, at, payload) \
+     SELECT id, last_seq + 1, $1, $2 FROM sessions WHERE last_seq > 0";

@@ -16,3 +16,8 @@ pub(crate) const RELEASE: &str =
 /// Gives up whatever lease there is: `session`.
 pub(crate) const CLEAR: &str =
     "UPDATE leases SET owner = NULL, expires_at = NULL WHERE session_id = $1";
+
+/// Makes all tokens greater and gives up all leases: `by how much`.
+#[cfg(feature = "sqlite")]
+pub(crate) const LEAP: &str =
+    "UPDATE leases SET token = token + $1, owner = NULL, expires_at = NULL";

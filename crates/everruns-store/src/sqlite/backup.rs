@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use everruns_core::session::StoreError;
+use everruns_core::clock::{Clock as _, SystemClock};
+use everruns_core::session::{EventPayload, StoreError};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use sqlx::ConnectOptions as _;
 use sqlx::Connection as _;
@@ -14,6 +15,7 @@ use super::judge::judge;
 use super::{open, probe};
 use crate::RetryPolicy;
 use crate::attempt::{self, Repeat};
+use crate::sql;
 use crate::task::{blocking, to_its_end};
 
 const BACK_UP: &str = "back up the database";
@@ -74,16 +76,29 @@ async fn copy(from: &Path, policy: RetryPolicy, to: &Path) -> Result<(), StoreEr
     .await
 }
 
-/// Whoever held a lease when the backup was made, or took one since, is fenced off.
+/// Whoever held a lease when the backup was made, or took one since, is fenced off, and every session's record says that
+/// it was restored: the model has to know that its files may be newer.
 async fn leap(draft: &Path, policy: RetryPolicy) -> Result<(), StoreError> {
     let judge = |error| judge(error, RESTORE, draft);
+    let restored = serde_json::to_string(&EventPayload::RecordRestored);
+    let restored = restored.map_err(|error| failed(RESTORE, error.into()))?;
     attempt::run(policy, RESTORE, Repeat::Safe, judge, || async {
         let options = open::options(draft, policy);
         let mut connection = options.create_if_missing(false).connect().await?;
-        sqlx::query("UPDATE leases SET token = token + $1, owner = NULL, expires_at = NULL")
+        let mut transaction = connection.begin().await?;
+        sqlx::query(sql::leases::LEAP)
             .bind(TOKEN_LEAP)
-            .execute(&mut connection)
+            .execute(&mut *transaction)
             .await?;
+        sqlx::query(sql::events::INSERT_RESTORED)
+            .bind(SystemClock.now().as_millis())
+            .bind(&restored)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(sql::sessions::NOTE_RESTORED)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
         Ok(connection.close().await?)
     })
     .await

@@ -79,8 +79,9 @@ impl SqliteSessionStore {
     /// Makes a database at `target`, which must not exist, of a backup.
     ///
     /// Whoever still executes a session of the database before is fenced off. Heads have gone on since the backup, and
-    /// nothing of theirs is changed or removed: a session that is resumed finds its files newer than its conversation,
-    /// and its model is not told so.
+    /// nothing of theirs is changed or removed. The record of every session ends with
+    /// [`RecordRestored`](everruns_core::session::EventPayload::RecordRestored), so that its model is told that the files
+    /// may be newer than the conversation.
     ///
     /// # Errors
     /// `FileExists`, those of [`open`](Self::open) about the backup, and the store's own.

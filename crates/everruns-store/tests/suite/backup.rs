@@ -88,6 +88,9 @@ async fn h73_a_restored_backup_fences_off_those_who_went_on() {
     let session = new_session("ses_a");
     let id = session.id.clone();
     store.create(session).await.unwrap();
+    let session = new_session("ses_unused");
+    let unused = session.id.clone();
+    store.create(session).await.unwrap();
     let owner = LeaseOwner("one".into());
     let now = Timestamp::from_millis(0);
     let lease = store.acquire_lease(&id, &owner, now, TERM).await.unwrap();
@@ -107,10 +110,15 @@ async fn h73_a_restored_backup_fences_off_those_who_went_on() {
     let restored = SqliteSessionStore::open(&target).await.unwrap();
     assert_eq!(
         restored.session(&id).await.unwrap().last_sequence,
-        Sequence(1)
+        Sequence(2)
     );
+    let all = EventQuery::after(Sequence::START, 10);
+    let events = restored.events(&id, all).await.unwrap().events;
+    assert_eq!(events[1].payload, EventPayload::RecordRestored);
+    let unused = restored.session(&unused).await.unwrap();
+    assert_eq!(unused.last_sequence, Sequence::START, "nothing is missing");
     for token in [lease.token, later.token] {
-        let error = append(&restored, &id, token, 1).await.unwrap_err();
+        let error = append(&restored, &id, token, 2).await.unwrap_err();
         assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
     }
     let taken = restored
@@ -118,7 +126,7 @@ async fn h73_a_restored_backup_fences_off_those_who_went_on() {
         .await
         .unwrap();
     assert!(taken.token > later.token);
-    append(&restored, &id, taken.token, 1).await.unwrap();
+    append(&restored, &id, taken.token, 2).await.unwrap();
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ mod backup;
 #[cfg(feature = "sqlite")]
 mod bad_files;
 #[cfg(feature = "sqlite")]
+mod full_disk;
+#[cfg(feature = "sqlite")]
 mod grouping;
 #[cfg(feature = "postgres")]
 mod postgres_faults;

@@ -1,6 +1,9 @@
 //! Several processes on one database.
 
-use everruns_core::session::{FencingToken, Sequence, StoreError};
+use std::time::Duration;
+
+use everruns_core::clock::Timestamp;
+use everruns_core::session::{FencingToken, LeaseOwner, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use crate::support::child::{self, Child};
@@ -12,6 +15,9 @@ on_each! {
     c06_two_processes_cannot_bind_one_isolated_head,
     /// Proves H50 for appends: two processes append at the place that both saw.
     h50_appends_of_two_processes_take_turns,
+    /// Proves H53 between processes, with clocks that do not agree: one has the lease, and who was taken over from writes
+    /// nothing more.
+    h53_a_session_is_handed_over_between_processes,
     /// Whoever comes first makes the schema, and the others find it.
     processes_open_a_fresh_database_at_once,
 }
@@ -120,6 +126,69 @@ async fn h50_appends_of_two_processes_take_turns(place: Place) {
         let expected: Vec<_> = (0..EACH).map(|n| format!("{name}-{n}")).collect();
         assert_eq!(own, expected, "each once and in order");
     }
+}
+
+/// The child's clock is an hour ahead, so that it believes the parent's lease to have ended long ago.
+async fn h53_a_session_is_handed_over_between_processes(place: Place) {
+    const TERM: Duration = Duration::from_secs(10);
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+    let ahead = NOW.plus(Duration::from_hours(1));
+    let store = place.open().await;
+    let session = id("s");
+    if place.is_child {
+        let me = LeaseOwner("child".to_owned());
+        child::tell("ready");
+        child::wait();
+        let held = store.acquire_lease(&session, &me, NOW, TERM).await;
+        child::tell(match held {
+            Err(StoreError::LeaseHeld { .. }) => "refused",
+            _ => "taken too early",
+        });
+        child::wait();
+        let lease = store
+            .acquire_lease(&session, &me, ahead, TERM)
+            .await
+            .unwrap();
+        append(store.as_ref(), "s", lease.token, 1, "of the child")
+            .await
+            .unwrap();
+        child::tell(&lease.token.0.to_string());
+        child::wait();
+        unreachable!("the parent kills it");
+    }
+    store.create(new_session("s")).await.unwrap();
+    let me = LeaseOwner("parent".to_owned());
+    let lease = store.acquire_lease(&session, &me, NOW, TERM).await.unwrap();
+    append(store.as_ref(), "s", lease.token, 0, "before")
+        .await
+        .unwrap();
+    let mut child = place.spawn("");
+    assert_eq!(child.hear().as_deref(), Some("ready"));
+    child.go();
+    assert_eq!(child.hear().as_deref(), Some("refused"));
+    child.go();
+    let token = FencingToken(child.hear().unwrap().parse().unwrap());
+    assert!(token > lease.token);
+    let late = append(store.as_ref(), "s", lease.token, 2, "too late").await;
+    assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+    // By the parent's clock the child's lease runs for an hour more, whether or not the child does.
+    child.kill();
+    let held = store.acquire_lease(&session, &me, NOW, TERM).await;
+    let Err(StoreError::LeaseHeld { expires_at, .. }) = held else {
+        panic!("a lease that runs was taken over: {held:?}");
+    };
+    let again = store.acquire_lease(&session, &me, expires_at, TERM).await;
+    let again = again.unwrap();
+    assert!(again.token > token);
+    append(store.as_ref(), "s", again.token, 2, "after")
+        .await
+        .unwrap();
+    let texts: Vec<_> = all_events(store.as_ref(), "s")
+        .await
+        .iter()
+        .map(text_of)
+        .collect();
+    assert_eq!(texts, ["before", "of the child", "after"]);
 }
 
 async fn processes_open_a_fresh_database_at_once(place: Place) {

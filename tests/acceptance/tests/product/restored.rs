@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everruns::model::Message;
 use everruns::path::WorkspacePath;
 use everruns::{
     Agent, Engine, LocalGitWorkspace, Session, Simulated, SqliteSessionStore, Workspace,
@@ -89,11 +90,20 @@ async fn h73_heads_that_have_gone_on_since_a_backup_keep_everything() {
     let fork = head.fork("new again").await.unwrap();
     // The session that is on record goes on, on exactly its head, with what was written since.
     let id = old.session_id().clone();
-    engine.attach(&id, agent(&backend, Simulated::new().say("I go on.")));
+    let model = Simulated::new().say("I go on.");
+    engine.attach(&id, agent(&backend, model.clone()));
     let resumed = engine.resume(&id).await.unwrap();
     assert_eq!(resumed.inspect().await.unwrap().turns, 1);
     assert!(exists(&resumed, "before.txt") && exists(&resumed, "after.txt"));
     assert!(resumed.send_and_wait("Go on.").await.unwrap().success);
+    // Its model has been told that the files may be newer than what it reads.
+    let told = model.requests()[0].messages.iter().any(|message| {
+        let Message::User { text } = message else {
+            return false;
+        };
+        text.contains("restored from an older backup") && text.contains("present files")
+    });
+    assert!(told, "{:?}", model.requests());
     let again = engine
         .create(agent(&backend, Simulated::new().say("I go on, too.")))
         .workspace(fork);

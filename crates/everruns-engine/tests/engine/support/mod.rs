@@ -4,6 +4,7 @@ mod backend;
 mod clock;
 #[cfg(feature = "tools")]
 mod desk;
+mod long;
 mod model;
 #[cfg(feature = "tools")]
 pub(crate) mod schema;
@@ -22,6 +23,7 @@ pub(crate) use backend::Swapped;
 pub(crate) use clock::SetClock;
 #[cfg(feature = "tools")]
 pub(crate) use desk::Desk;
+pub(crate) use long::lengthen;
 pub(crate) use model::{Script, Step};
 pub(crate) use store::Watched;
 pub(crate) use tools::{Blocking, Echo, Panicking};

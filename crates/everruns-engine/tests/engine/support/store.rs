@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ pub(crate) struct Watched {
     refuse_bind: bool,
     durable: bool,
     lost_answers: AtomicU32,
+    away: AtomicBool,
     reads: AtomicU32,
     rows_read: AtomicU32,
     rows_written: AtomicU32,
@@ -48,6 +49,11 @@ impl Watched {
     /// Does the next appends, and then says that it could not be reached.
     pub(crate) fn lose_answers(&self, appends: u32) {
         self.lost_answers.store(appends, Ordering::SeqCst);
+    }
+
+    /// Cannot be asked for a session from now on, or can again.
+    pub(crate) fn go_away(&self, away: bool) {
+        self.away.store(away, Ordering::SeqCst);
     }
 
     pub(crate) fn calls(&self) -> Vec<&'static str> {
@@ -95,6 +101,12 @@ impl SessionStore for Watched {
 
     async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
+        if self.away.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable {
+                operation: "read a session",
+                source: "nobody answers".into(),
+            });
+        }
         self.inner.session(session).await
     }
 

@@ -1,5 +1,5 @@
-use everruns_core::ids::WorkspaceId;
-use everruns_core::session::{AppendRequest, Sequence, SessionQuery};
+use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
+use everruns_core::session::{AppendRequest, Sequence, SessionQuery, SessionState};
 use everruns_core::workspace::WorkspaceHeadAccess::{Isolated, Shared};
 
 use super::Subject;
@@ -154,6 +154,130 @@ pub(super) async fn one_workspace(subject: Subject) -> CheckResult {
             ["ses_c", "ses_a"],
             "the sessions of ws-1 in pages of {limit}"
         );
+    }
+    Ok(())
+}
+
+/// Five sessions that differ in everything that can be asked for.
+async fn plant_various(subject: &Subject) -> CheckResult {
+    let store = &subject.store;
+    let titles = [
+        ("ses_a", Some("Fix the PARSER")),
+        ("ses_b", Some("100% of _it")),
+        ("ses_c", None),
+        ("ses_d", Some("parsers, \u{c9}t\u{e9}")),
+        ("ses_e", Some("")),
+    ];
+    for (created, (text, title)) in (1..).zip(titles) {
+        let mut new = session(text, created * 10)?;
+        new.title = title.map(str::to_owned);
+        let name = if created % 2 == 0 { "even" } else { "odd" };
+        name.clone_into(&mut new.agent.name);
+        store.create(new).await?;
+    }
+    for (text, head) in [("ses_a", "h1"), ("ses_b", "h2"), ("ses_c", "h3")] {
+        store
+            .bind(&id(text)?, binding("ws-1", head, Isolated)?)
+            .await?;
+    }
+    store
+        .acquire_lease(&id("ses_b")?, &owner("one"), at(100), TERM)
+        .await?;
+    let c = id("ses_c")?;
+    let ended = store
+        .acquire_lease(&c, &owner("two"), at(100), TERM)
+        .await?;
+    store.release_lease(&c, ended.token).await?;
+    Ok(())
+}
+
+pub(super) async fn filters(subject: Subject) -> CheckResult {
+    plant_various(&subject).await?;
+    let all = SessionQuery::default;
+    let title = |part: &str| SessionQuery {
+        title: Some(part.to_owned()),
+        ..all()
+    };
+    let state = |state| SessionQuery {
+        state: Some(state),
+        ..all()
+    };
+    let agent = |name: &str| SessionQuery {
+        agent: Some(name.to_owned()),
+        ..all()
+    };
+    let head = SessionQuery {
+        head: Some(WorkspaceHeadId::new("h2")?),
+        ..all()
+    };
+    let since = |millis| SessionQuery {
+        updated_since: Some(at(millis)),
+        ..all()
+    };
+    let both = SessionQuery {
+        agent: Some("even".to_owned()),
+        ..title("PARSER")
+    };
+    let lease_end = at(100).plus(TERM);
+    let cases: [(SessionQuery, &[&str]); 18] = [
+        (title("parser"), &["ses_d", "ses_a"]),
+        (title("%"), &["ses_b"]),
+        (title("_"), &["ses_b"]),
+        (title("\u{c9}T\u{e9}"), &["ses_d"]),
+        (title("\u{e9}t\u{e9}"), &[]),
+        (title(""), &["ses_e", "ses_d", "ses_b", "ses_a"]),
+        (agent("odd"), &["ses_e", "ses_c", "ses_a"]),
+        (agent("Odd"), &[]),
+        (agent(""), &[]),
+        (head, &["ses_b"]),
+        (since(30), &["ses_e", "ses_d", "ses_c"]),
+        (since(51), &[]),
+        (both, &["ses_d"]),
+        (state(SessionState::Unbound), &["ses_e", "ses_d"]),
+        (
+            state(SessionState::Idle { at: at(200) }),
+            &["ses_c", "ses_a"],
+        ),
+        (state(SessionState::Executing { at: at(200) }), &["ses_b"]),
+        (
+            state(SessionState::Idle { at: lease_end }),
+            &["ses_c", "ses_b", "ses_a"],
+        ),
+        (state(SessionState::Executing { at: lease_end }), &[]),
+    ];
+    for (query, expected) in cases {
+        for limit in [1, 2, 100] {
+            let query = SessionQuery {
+                limit,
+                ..query.clone()
+            };
+            let found = listed(&subject, query.clone()).await?;
+            ensure_eq!(found, expected, "the sessions of {query:?}");
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn titles_change(subject: Subject) -> CheckResult {
+    plant(&subject).await?;
+    let store = &subject.store;
+    let b = id("ses_b")?;
+    store.set_title(&b, "First").await?;
+    store.set_title(&b, "Second").await?;
+    let record = store.session(&b).await?;
+    ensure_eq!(record.title.as_deref(), Some("Second"), "the title");
+    ensure_eq!(
+        record.updated_at,
+        at(20),
+        "a title is no change of the session"
+    );
+    for (part, expected) in [("second", &["ses_b"][..]), ("first", &[])] {
+        let query = SessionQuery {
+            title: Some(part.to_owned()),
+            ..SessionQuery::default()
+        };
+        let found = listed(&subject, query).await?;
+        ensure_eq!(found, expected, "the sessions with {part} in their title");
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ const CHECKS: &[Check<Subject>] = checks![
     forking::{takes_over_the_first_events, is_made_whole_or_not_at_all},
     listing::{
         most_recently_changed_first, pages_are_complete, prefixes_are_literal, one_workspace,
-        a_limit_of_zero_counts_as_one,
+        a_limit_of_zero_counts_as_one, filters, titles_change,
     },
     deleting::{refused_while_leased, forgets_all, frees_the_head, spares_others},
     concurrency::{

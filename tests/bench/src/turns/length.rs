@@ -1,0 +1,162 @@
+//! Sessions of which much is on record: what it takes to go on with them, and what they keep in memory.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use everruns::model::{StopReason, Usage};
+use everruns::session::{
+    AppendRequest, EventPayload, LeaseOwner, Sequence, SessionStore, TurnOutcome,
+};
+use everruns::{Engine, SessionId};
+
+use super::{IDLE_LIMIT, agent, resident, turns};
+use crate::measure::Samples;
+use crate::table::Table;
+
+/// Long and short, in events.
+const LONG: u64 = 100_000;
+const SHORT: u64 = 100;
+/// What a resume of a long session may take of the time of a short one.
+const RESUME_LIMIT: f64 = 1.5;
+/// Handles on sessions that are idle after a turn, the events of each, and how many of them come first, to fill what
+/// the process keeps for itself.
+const HANDLES: usize = 60;
+const FIRST: usize = 10;
+const EVENTS: u64 = 4_000;
+
+pub(super) async fn measure(
+    table: &mut Table,
+    scratch: &Path,
+    rounds: usize,
+    records: &str,
+) -> anyhow::Result<()> {
+    let engine = Engine::local(scratch.join("long")).await?;
+    resume(table, &engine, rounds, records).await?;
+    handles(table, &engine, records).await
+}
+
+/// A closed session with so many events; its head is there while this process lives.
+async fn recorded(engine: &Engine, events: u64) -> anyhow::Result<SessionId> {
+    let session = engine.create(agent()?).start().await?;
+    session.close().await;
+    let id = session.session_id().clone();
+    drop(session);
+    lengthen(engine.store().as_ref(), &id, events).await?;
+    Ok(id)
+}
+
+async fn resume(
+    table: &mut Table,
+    engine: &Engine,
+    rounds: usize,
+    records: &str,
+) -> anyhow::Result<()> {
+    let ids = [
+        recorded(engine, SHORT).await?,
+        recorded(engine, LONG).await?,
+    ];
+    let mut resumes = [Samples::default(), Samples::default()];
+    let mut firsts = [Samples::default(), Samples::default()];
+    for _ in 0..rounds.max(7) {
+        for ((id, resumed), first) in ids.iter().zip(&mut resumes).zip(&mut firsts) {
+            let begun = Instant::now();
+            let session = engine.resume(id).await?;
+            resumed.push(begun.elapsed());
+            first.push(turns(&session, 1).await?);
+            session.close().await;
+        }
+    }
+    let [short, long] = &resumes;
+    table.pair(
+        format!("resume of {LONG} events, {records}"),
+        long,
+        &format!("of {SHORT} events"),
+        short,
+    );
+    table.pair(
+        format!("the first turn after that, which reads all {LONG} events"),
+        &firsts[1],
+        &format!("of {SHORT} events"),
+        &firsts[0],
+    );
+    let ratio = long.median().as_secs_f64() / short.median().as_secs_f64();
+    ensure!(
+        ratio <= RESUME_LIMIT,
+        "a long resume takes {ratio:.2} times a short one"
+    );
+    Ok(())
+}
+
+/// Memory that grows with the number of handles, each idle after a turn of a long conversation.
+async fn handles(table: &mut Table, engine: &Engine, records: &str) -> anyhow::Result<()> {
+    let mut kept = Vec::with_capacity(HANDLES);
+    let mut before = 0;
+    for number in 0..HANDLES {
+        if number == FIRST {
+            before = resident()?;
+        }
+        let id = recorded(engine, EVENTS).await?;
+        let session = engine.resume(&id).await?;
+        turns(&session, 1).await?;
+        session.close().await;
+        kept.push(session);
+    }
+    let each = resident()?.saturating_sub(before) / (HANDLES - FIRST) as u64;
+    table.note(
+        format!("memory of one of {HANDLES} idle handles, {EVENTS} events each, {records}"),
+        format!("{each} KiB"),
+    );
+    ensure!(each < IDLE_LIMIT, "an idle handle takes {each} KiB");
+    Ok(())
+}
+
+/// Appends turns that ended, without running any.
+async fn lengthen(
+    store: &dyn SessionStore,
+    session: &SessionId,
+    events: u64,
+) -> anyhow::Result<()> {
+    let owner = LeaseOwner("the bench".to_owned());
+    let record = store.session(session).await?;
+    let (now, mut last) = (record.updated_at, record.last_sequence);
+    let lease = store.acquire_lease(session, &owner, now, Duration::from_secs(1));
+    let token = lease.await?.token;
+    let mut turn = 0;
+    while last < Sequence(events) {
+        let batch = (0..250).flat_map(|_| one_turn(&mut turn));
+        let left = usize::try_from((events - last.0).div_ceil(4) * 4)?;
+        let request = AppendRequest {
+            session: session.clone(),
+            token,
+            expected: last,
+            idempotency_key: format!("after {last}"),
+            at: now,
+            events: batch.take(left).collect(),
+        };
+        last = store.append(request).await?.last;
+    }
+    Ok(store.release_lease(session, token).await?)
+}
+
+fn one_turn(turn: &mut u64) -> [EventPayload; 4] {
+    *turn += 1;
+    let turn = *turn;
+    [
+        EventPayload::UserMessage {
+            text: format!("Message {turn} of the user, as long as a sentence."),
+        },
+        EventPayload::TurnStarted { turn },
+        EventPayload::AssistantMessage {
+            turn,
+            text: format!("Answer {turn} of the model, which is about as long."),
+            tool_calls: Vec::new(),
+            stop: StopReason::EndTurn,
+            usage: Usage::default(),
+        },
+        EventPayload::TurnEnded {
+            turn,
+            outcome: TurnOutcome::Completed,
+        },
+    ]
+}
