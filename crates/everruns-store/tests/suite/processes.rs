@@ -183,11 +183,8 @@ async fn h53_a_session_is_handed_over_between_processes(place: Place) {
     append(store.as_ref(), "s", again.token, 2, "after")
         .await
         .unwrap();
-    let texts: Vec<_> = all_events(store.as_ref(), "s")
-        .await
-        .iter()
-        .map(text_of)
-        .collect();
+    let events = all_events(store.as_ref(), "s").await;
+    let texts: Vec<_> = events.iter().map(text_of).collect();
     assert_eq!(texts, ["before", "of the child", "after"]);
 }
 

@@ -6,3 +6,4 @@ mod crash;
 mod first_example;
 mod own_changes;
 mod restored;
+mod watching;

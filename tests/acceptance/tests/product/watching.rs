@@ -39,9 +39,7 @@ async fn go_on(engine: &Engine, id: &SessionId, project: &Path, turns: u64) {
 
 /// Takes events up to the end of this turn.
 async fn watch(events: &mut SessionEvents, turn: u64, seen: &mut Vec<SessionEvent>) {
-    let ended = |event: &SessionEvent| {
-        matches!(event.payload, EventPayload::TurnEnded { turn: ended, .. } if ended == turn)
-    };
+    let ended = |event: &SessionEvent| matches!(event.payload, EventPayload::TurnEnded { turn: ended, .. } if ended == turn);
     while !seen.last().is_some_and(ended) {
         seen.push(events.next().await.unwrap().unwrap());
     }
@@ -56,7 +54,10 @@ async fn events_of_two_processes_come_once_and_in_order() {
         return go_on(&engine, &id, &given("PROJECT"), TURNS).await;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (project, sessions) = (folder.path().join("project"), folder.path().join("sessions"));
+    let (project, sessions) = (
+        folder.path().join("project"),
+        folder.path().join("sessions"),
+    );
     std::fs::create_dir(&project).unwrap();
     let engine = Engine::local(&sessions).await.unwrap();
     let session = engine.create(agent(&project, 2));
