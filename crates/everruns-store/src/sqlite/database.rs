@@ -24,8 +24,21 @@ pub(super) struct Database {
 impl Database {
     /// Begins a change. Taking the write lock at once means that what is read in the transaction stays true, and
     /// that it cannot fail later for having read before another's change.
+    ///
+    /// On a full disk SQLite rolls back by itself, which the connection's own count of open transactions does not
+    /// learn. Such a connection begins no other transaction, so that another one takes its place.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+        const BEGIN: &str = "BEGIN IMMEDIATE";
+        match self.writer.begin_with(BEGIN).await {
+            Err(sqlx::Error::InvalidSavePointStatement) => {
+                let spent = self.writer.acquire().await?;
+                if let Err(error) = spent.close().await {
+                    tracing::debug!(%error, "a connection that is given up cannot be closed");
+                }
+                Ok(self.writer.begin_with(BEGIN).await?)
+            }
+            begun => Ok(begun?),
+        }
     }
 
     /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.

@@ -18,7 +18,6 @@ struct SmallDisk {
 impl SmallDisk {
     /// `None`, told loudly, where it cannot be mounted.
     #[expect(clippy::disallowed_methods, reason = "only mount mounts")]
-    #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -43,7 +42,11 @@ impl SmallDisk {
 
     /// Leaves about so many bytes.
     fn fill(&self, left: u64) {
-        let mut file = std::fs::File::create(self.filler()).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.filler())
+            .unwrap();
         while file.write_all(&[0; 4096]).is_ok() {}
         let size = file.metadata().unwrap().len();
         file.set_len(size.saturating_sub(left)).unwrap();
