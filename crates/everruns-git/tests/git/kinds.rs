@@ -499,7 +499,8 @@ async fn h20_a_planted_submodule_runs_nothing() {
         config("filter.evil.process");
         config("core.fsmonitor");
         write(&submodule.join(".gitattributes"), "* filter=evil\n");
-        write(&submodule.join("README.md"), "changed\n");
+        // Of the same size, so that only its content tells that it is another.
+        write(&submodule.join("README.md"), "# Changed\n");
         head.status().await.unwrap();
         head.checkpoint().await.unwrap();
         head.diff().await.unwrap();
