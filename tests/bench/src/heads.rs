@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use everruns::path::WorkspacePath;
 use everruns::{LocalGitWorkspace, Workspace, WorkspaceHead};
 
+use crate::flushes;
 use crate::git;
 use crate::measure::Samples;
 use crate::table::Table;
@@ -163,13 +164,15 @@ async fn compare_checkpoints(
         .map(|path| WorkspacePath::parse(&path))
         .collect::<Result<_, _>>()?;
     let (mut whole, mut paths, mut unchanged) = <(Samples, Samples, Samples)>::default();
-    let mut status = Samples::default();
+    let (mut status, mut flush) = <(Samples, Samples)>::default();
     for round in 0..rounds {
         git::change(&own, files, 2 * round + 100)?;
         git::change(worktree, files, 2 * round + 100)?;
         let begun = Instant::now();
+        flushes::take();
         head.checkpoint().await?;
         whole.push(begun.elapsed());
+        flush.push(flushes::take());
         let begun = Instant::now();
         git::run(worktree, None, &STATUS)?;
         status.push(begun.elapsed());
@@ -185,6 +188,7 @@ async fn compare_checkpoints(
     for (operation, ours) in [
         ("checkpoint, 100 changed", &whole),
         ("checkpoint, 100 changed at known paths", &paths),
+        ("checkpoint, 100 changed: of it the flush", &flush),
         ("checkpoint, unchanged since the last", &unchanged),
     ] {
         table.pair(format!("{operation}, {name}"), ours, theirs, &status);

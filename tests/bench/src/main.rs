@@ -4,6 +4,7 @@
 //! the spread (half the distance between the quartiles), and the ratio of the medians.
 
 mod files;
+mod flushes;
 mod git;
 mod heads;
 mod measure;
@@ -34,6 +35,7 @@ struct Args {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
+    flushes::listen()?;
     let folders = if args.folder.is_empty() {
         vec![std::env::temp_dir()]
     } else {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rustix::fd::OwnedFd;
 
@@ -32,6 +33,7 @@ impl FlushedObjects {
         drop(databases);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
 
+        let begun = Instant::now();
         let root = fs::OpenOptions::new()
             .read(true)
             .open(&objects)
@@ -51,6 +53,8 @@ impl FlushedObjects {
             rustix::fs::syncfs(&root).step("flush", &objects)?;
         }
         *known = Some(now);
+        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(target: "everruns_git::flush", micros, "the objects are on the disk");
         Ok(())
     }
 }
