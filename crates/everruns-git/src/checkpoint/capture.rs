@@ -1,5 +1,7 @@
 //! The state of a worktree as two trees and a manifest.
 
+use std::collections::BTreeSet;
+
 use gix::ObjectId;
 use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage};
@@ -10,6 +12,7 @@ use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use super::content::{Entry, Why, read_all};
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
+use crate::index::mode_of;
 use crate::scan::{Renames, Scan, path_of, scan};
 
 /// The state of a worktree.
@@ -53,18 +56,38 @@ impl Captured {
 
 /// Captures the state of `worktree`, writing what its repository doesn't hold yet as objects, and nothing else.
 pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
+    capture_with_changes(worktree).map(|capture| capture.state)
+}
+
+/// The state of a worktree, and where it differs from its commit.
+#[derive(Debug, Clone)]
+pub(crate) struct Capture {
+    /// The state.
+    pub(crate) state: Captured,
+    /// The paths at which the index or the files differ from the commit.
+    pub(crate) changed: BTreeSet<BString>,
+}
+
+/// As [`capture`], with the changed paths.
+pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture> {
     let scan = scan(worktree, Renames::Off)?;
     let (head, head_tree) = head_of(worktree)?;
-    let index = index_tree(worktree, head_tree, &scan)?;
+    let mut changed = BTreeSet::new();
+    let edits = staged(&scan);
+    changed.extend(edits.paths());
+    let index = edits.apply(worktree, head_tree)?;
     let mut manifest = Manifest::default();
-    let files = files_tree(worktree, index, &scan, &mut manifest)?;
-    Ok(Captured {
+    let edits = unstaged(worktree, &scan, &mut manifest)?;
+    changed.extend(edits.paths());
+    let files = edits.apply(worktree, index)?;
+    let state = Captured {
         head,
         head_tree,
         index,
         files,
         manifest,
-    })
+    };
+    Ok(Capture { state, changed })
 }
 
 /// The commit that `HEAD` names and its tree; the null id and the empty tree for a branch without commits.
@@ -79,12 +102,9 @@ pub(crate) fn head_of(worktree: &gix::Repository) -> Result<(ObjectId, ObjectId)
     Ok((head.id, tree))
 }
 
-/// The index as a tree: the commit's tree with what is staged.
-fn index_tree(worktree: &gix::Repository, head_tree: ObjectId, scan: &Scan) -> Result<ObjectId> {
+/// How the index's tree differs from the commit's.
+fn staged(scan: &Scan) -> Edits {
     use gix::diff::index::ChangeRef;
-    if scan.staged.is_empty() {
-        return Ok(head_tree);
-    }
     let mut edits = Edits::default();
     for change in &scan.staged {
         let (path, _, mode, id) = change.fields();
@@ -93,19 +113,11 @@ fn index_tree(worktree: &gix::Repository, head_tree: ObjectId, scan: &Scan) -> R
             _ => edits.upsert(path, kind_of(mode), id.to_owned()),
         }
     }
-    edits.apply(worktree, head_tree)
+    edits
 }
 
-/// The files as a tree: the index's tree with what differs from it.
-fn files_tree(
-    worktree: &gix::Repository,
-    index_tree: ObjectId,
-    scan: &Scan,
-    manifest: &mut Manifest,
-) -> Result<ObjectId> {
-    if scan.unstaged.is_empty() {
-        return Ok(index_tree);
-    }
+/// How the files' tree differs from the index's; what trees can't say goes into `manifest`.
+fn unstaged(worktree: &gix::Repository, scan: &Scan, manifest: &mut Manifest) -> Result<Edits> {
     let mut edits = Edits::default();
     for (item, entry) in scan
         .unstaged
@@ -115,6 +127,7 @@ fn files_tree(
         let path = path_of(item);
         note(item, path, manifest);
         match entry {
+            Entry::Blob(kind, id) if is_as_indexed(item, kind, id) => {}
             Entry::Blob(kind, id) => edits.upsert(path, kind, id),
             Entry::Gone => edits.removed.push(path.to_owned()),
             Entry::Same => {}
@@ -130,7 +143,18 @@ fn files_tree(
             }
         }
     }
-    edits.apply(worktree, index_tree)
+    Ok(edits)
+}
+
+/// Whether the index has the same at the path of `item`, which was touched only.
+fn is_as_indexed(item: &Item, kind: EntryKind, id: ObjectId) -> bool {
+    let Item::Modification { entry, .. } = item else {
+        return false;
+    };
+    entry.stage() == Stage::Unconflicted
+        && !entry.flags.contains(Flags::INTENT_TO_ADD)
+        && entry.id == id
+        && mode_of(kind) == entry.mode
 }
 
 /// Notes in the manifest what the index says of `path` that no tree can.
@@ -180,7 +204,16 @@ impl Edits {
         self.upserted.push((path.to_owned(), kind, id));
     }
 
+    /// All paths, removed and upserted.
+    pub(super) fn paths(&self) -> impl Iterator<Item = BString> {
+        let upserted = self.upserted.iter().map(|(path, _, _)| path);
+        self.removed.iter().chain(upserted).cloned()
+    }
+
     pub(super) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
+        if self.removed.is_empty() && self.upserted.is_empty() {
+            return Ok(tree);
+        }
         let mut editor = repository.edit_tree(tree).git("begin a tree")?;
         for path in &self.removed {
             editor.remove(path).git("remove from a tree")?;

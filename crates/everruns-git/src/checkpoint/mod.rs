@@ -13,7 +13,7 @@ mod prune;
 mod reference;
 mod store;
 
-pub(crate) use capture::{Captured, capture, head_of};
+pub(crate) use capture::{Capture, Captured, capture, capture_with_changes, head_of};
 pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use paths::capture_paths;
 pub(crate) use prune::{Pruned, prune};

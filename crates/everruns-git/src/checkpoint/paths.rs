@@ -1,14 +1,15 @@
 //! The state of a worktree of which is known where alone it can have changed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
+use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::index::entry::Mode;
 use gix::objs::tree::EntryKind;
 use gix::worktree::stack::state::ignore::Source;
 use rustix::fs::FileType;
 
-use super::capture::{Captured, Edits};
+use super::capture::{Capture, Captured, Edits};
 use super::content::{Entry, read_each};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
@@ -24,9 +25,10 @@ const STEP: &str = "look at the changed files";
 /// The commit and the index of `known` are those of now.
 pub(crate) fn capture_paths(
     worktree: &gix::Repository,
-    known: &Captured,
+    known: &Capture,
     paths: &[BString],
-) -> Result<Option<Captured>> {
+) -> Result<Option<Capture>> {
+    let (known, mut differing) = (&known.state, known.changed.clone());
     let config = worktree.config_snapshot();
     let is_set = |key| config.boolean(key).unwrap_or(false);
     if !known.manifest.is_empty() || is_set("core.ignoreCase") || is_set("core.sparseCheckout") {
@@ -48,6 +50,7 @@ pub(crate) fn capture_paths(
         if now == Now::Nothing {
             if before.is_some() {
                 edits.removed.push(path.to_owned());
+                look.note(path, None, &mut differing)?;
             }
             continue;
         }
@@ -64,13 +67,20 @@ pub(crate) fn capture_paths(
     })?;
     for ((path, _), entry) in changed.iter().zip(read) {
         match entry {
-            Entry::Blob(kind, id) => edits.upsert(path, kind, id),
+            Entry::Blob(kind, id) => {
+                edits.upsert(path, kind, id);
+                look.note(path, Some((kind, id)), &mut differing)?;
+            }
             Entry::Gone | Entry::Same | Entry::Uncaptured(_) => return Ok(None),
         }
     }
-    Ok(Some(Captured {
+    let state = Captured {
         files: edits.apply(worktree, known.files)?,
         ..known.clone()
+    };
+    Ok(Some(Capture {
+        state,
+        changed: differing,
     }))
 }
 
@@ -84,6 +94,7 @@ enum Now {
 /// Looks at single paths.
 struct Look<'repo> {
     files: Files,
+    head: gix::Tree<'repo>,
     known: gix::Tree<'repo>,
     tracked: gix::Tree<'repo>,
     /// Folders that are nothing but folders.
@@ -102,6 +113,7 @@ impl<'repo> Look<'repo> {
         };
         Ok(Self {
             files: Files::open(folder)?,
+            head: tree(known.head_tree)?,
             known: tree(known.files)?,
             tracked: tree(known.index)?,
             plain: HashSet::new(),
@@ -167,10 +179,31 @@ impl<'repo> Look<'repo> {
     fn is_tracked(&self, path: &BStr) -> Result<bool> {
         Ok(kind(&self.tracked, path)?.is_some())
     }
+
+    /// Notes in `differing` whether `path`, whose file becomes `now`, is other than in the commit.
+    fn note(
+        &self,
+        path: &BStr,
+        now: Option<(EntryKind, ObjectId)>,
+        differing: &mut BTreeSet<BString>,
+    ) -> Result<()> {
+        let committed = entry(&self.head, path)?;
+        if now == committed && entry(&self.tracked, path)? == committed {
+            differing.remove(path);
+        } else {
+            differing.insert(path.to_owned());
+        }
+        Ok(())
+    }
 }
 
 /// The kind of the entry at `path` of `tree`.
 fn kind(tree: &gix::Tree<'_>, path: &BStr) -> Result<Option<EntryKind>> {
+    Ok(entry(tree, path)?.map(|(kind, _)| kind))
+}
+
+/// The entry at `path` of `tree`.
+fn entry(tree: &gix::Tree<'_>, path: &BStr) -> Result<Option<(EntryKind, ObjectId)>> {
     let entry = tree.lookup_entry(path.split_str("/")).git(STEP)?;
-    Ok(entry.map(|entry| entry.mode().kind()))
+    Ok(entry.map(|entry| (entry.mode().kind(), entry.object_id())))
 }

@@ -1,14 +1,12 @@
 //! Taking a checkpoint: capture, commit, flush, reference.
 
-use std::collections::BTreeSet;
-
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
 
 use super::reference::newest;
-use super::{Captured, Checkpoint, capture, commit};
+use super::{Capture, Checkpoint, capture_with_changes, commit};
 use crate::context::Context;
-use crate::error::{GitStep as _, Result};
+use crate::error::Result;
 use crate::flush::flush_reference;
 use crate::repository::Refs;
 
@@ -22,7 +20,13 @@ pub(crate) fn take(
     head: &str,
     label: Option<&str>,
 ) -> Result<Checkpoint> {
-    take_captured(context, worktree, head, &capture(worktree)?, label)
+    take_captured(
+        context,
+        worktree,
+        head,
+        &capture_with_changes(worktree)?,
+        label,
+    )
 }
 
 /// As [`take`], of a state that was just captured.
@@ -30,9 +34,10 @@ pub(crate) fn take_captured(
     context: &Context,
     worktree: &gix::Repository,
     head: &str,
-    captured: &Captured,
+    capture: &Capture,
     label: Option<&str>,
 ) -> Result<Checkpoint> {
+    let captured = &capture.state;
     hit("git.checkpoint.after-trees")?;
     let newest = newest(worktree, head)?;
     if let Some((number, id)) = newest {
@@ -50,7 +55,7 @@ pub(crate) fn take_captured(
         let message = commit::Message {
             head: head.to_owned(),
             label: label.map(str::to_owned),
-            changed: Some(count_changed(worktree, captured)?),
+            changed: Some(capture.changed.len() as u64),
             unborn: captured.commit().is_none(),
         };
         commit::write(worktree, captured, &message, context.now())?
@@ -63,24 +68,6 @@ pub(crate) fn take_captured(
     keep(worktree, &checkpoint.reference(), id, context.now())?;
     hit("git.checkpoint.after-reference")?;
     Ok(checkpoint)
-}
-
-/// How many paths of the index or the files differ from the commit.
-fn count_changed(repository: &gix::Repository, captured: &Captured) -> Result<u64> {
-    let step = "compare the state with its commit";
-    let head = repository.find_tree(captured.head_tree).git(step)?;
-    let mut paths = BTreeSet::new();
-    for tree in BTreeSet::from([captured.index, captured.files]) {
-        let tree = repository.find_tree(tree).git(step)?;
-        let changes = repository
-            .diff_tree_to_tree(&head, &tree, gix::diff::Options::default())
-            .git(step)?;
-        let files = changes
-            .into_iter()
-            .filter(|change| !change.entry_mode().is_tree());
-        paths.extend(files.map(|change| change.location().to_owned()));
-    }
-    Ok(paths.len() as u64)
 }
 
 /// Creates the reference `name` at `id`, durable once this returned.

@@ -56,7 +56,8 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         Err(GitError::WorktreeMissing { .. }) => return Ok(None),
         Err(failure) => return Err(failure),
     };
-    let captured = checkpoint::capture(&worktree)?;
+    let capture = checkpoint::capture_with_changes(&worktree)?;
+    let captured = &capture.state;
     let mut repositories: Vec<String> = captured
         .manifest
         .uncaptured
@@ -70,12 +71,12 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
             paths: repositories,
         });
     }
-    if captured.is_clean() && on_own_branch(handle, &worktree, &captured) {
+    if captured.is_clean() && on_own_branch(handle, &worktree, captured) {
         return Ok(None);
     }
     let label = Some("before the head was destroyed");
     let (context, id) = (&handle.context, &handle.record.id);
-    checkpoint::take_captured(context, &worktree, id, &captured, label).map(Some)
+    checkpoint::take_captured(context, &worktree, id, &capture, label).map(Some)
 }
 
 /// Whether the head's own branch leads to the commit that is checked out.

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gix::bstr::BString;
 
 use super::handle::Handle;
-use crate::checkpoint::{self, Captured, Checkpoint};
+use crate::checkpoint::{self, Capture, Checkpoint};
 use crate::error::{IoStep as _, Result};
+
+/// How many bytes of trees are kept while a state is captured.
+const TREES_KEPT: usize = 16 << 20;
 
 /// The state that a head was last kept in, as long as its index says that it may still be in it.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +20,7 @@ pub(crate) struct LastKept(Arc<Mutex<Option<Known>>>);
 #[derive(Debug, Clone)]
 struct Known {
     number: u64,
-    state: Captured,
+    capture: Capture,
     index: Stamp,
 }
 
@@ -38,28 +41,30 @@ impl LastKept {
         paths: Option<&[BString]>,
     ) -> Result<Checkpoint> {
         let _lock = handle.lock()?;
-        let worktree = handle.open()?;
+        let mut worktree = handle.open()?;
+        // The same trees are looked into, changed, and compared.
+        worktree.object_cache_size_if_unset(TREES_KEPT);
         let (context, id) = (&handle.context, &handle.record.id);
         let index = worktree.index_path();
         let before = Stamp::of(&index)?;
         // Taken out, so that a failure leaves nothing that is vouched for.
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let known = known.filter(|known| known.index == before);
-        let captured = match (paths, known) {
+        let capture = match (paths, known) {
             (Some(paths), Some(known)) if known.is_latest(&worktree, id)? => {
-                checkpoint::capture_paths(&worktree, &known.state, paths)?
+                checkpoint::capture_paths(&worktree, &known.capture, paths)?
             }
             _ => None,
         };
-        let captured = match captured {
-            Some(captured) => captured,
-            None => checkpoint::capture(&worktree)?,
+        let capture = match capture {
+            Some(capture) => capture,
+            None => checkpoint::capture_with_changes(&worktree)?,
         };
-        let taken = checkpoint::take_captured(context, &worktree, id, &captured, label)?;
+        let taken = checkpoint::take_captured(context, &worktree, id, &capture, label)?;
         if Stamp::of(&index)? == before {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known {
                 number: taken.number,
-                state: captured,
+                capture,
                 index: before,
             });
         }
@@ -72,7 +77,7 @@ impl Known {
     fn is_latest(&self, worktree: &gix::Repository, head: &str) -> Result<bool> {
         let newest = checkpoint::newest(worktree, head)?;
         Ok(newest.is_some_and(|(number, _)| number == self.number)
-            && checkpoint::head_of(worktree)?.0 == self.state.head)
+            && checkpoint::head_of(worktree)?.0 == self.capture.state.head)
     }
 }
 

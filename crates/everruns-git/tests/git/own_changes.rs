@@ -1,7 +1,10 @@
 //! Checkpoints of which the caller says where alone something changed.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use everruns_core::path::WorkspacePath;
-use everruns_core::workspace::Workspace;
+use everruns_core::workspace::{Workspace, WorkspaceCheckpoint};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
 
@@ -32,6 +35,27 @@ fn changed(edit: &Edit) -> Vec<WorkspacePath> {
     }
 }
 
+/// How many paths of the index or the files differ from the commit, as Git tells it.
+fn count_changed(folder: &Path, kept: &WorkspaceCheckpoint) -> u64 {
+    if kept.revision == git(folder, &["rev-parse", "HEAD"]).trim() {
+        return 0;
+    }
+    let state = &kept.revision;
+    let commit = format!("{state}^1");
+    let index = format!("{state}^2");
+    let paths: BTreeSet<String> = [state, &index]
+        .into_iter()
+        .flat_map(|tree| {
+            let shown = git(
+                folder,
+                &["diff", "--name-only", "--no-renames", &commit, tree],
+            );
+            shown.lines().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    paths.len() as u64
+}
+
 /// After each edit, what is kept by paths is what another process finds by looking at everything.
 async fn compare(edits: &[Edit]) {
     let scene = Scene::new();
@@ -47,6 +71,11 @@ async fn compare(edits: &[Edit]) {
         let kept = head.checkpoint_paths(None, &changed(edit)).await.unwrap();
         let whole = other.checkpoint().await.unwrap();
         assert_eq!(kept.revision, whole.revision, "after {edit:?}");
+        assert_eq!(
+            kept.changed_paths,
+            Some(count_changed(&folder, &kept)),
+            "after {edit:?}"
+        );
     }
 }
 
