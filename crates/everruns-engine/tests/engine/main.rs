@@ -11,6 +11,8 @@ mod files;
 mod finding;
 mod idle;
 mod leases;
+#[cfg(all(unix, feature = "tools"))]
+mod links;
 mod messages;
 #[cfg(feature = "tools")]
 mod reading;
