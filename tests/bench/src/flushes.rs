@@ -5,14 +5,20 @@ use std::time::Duration;
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+/// Who tells it.
+const TARGET: &str = "everruns_git::flush";
 
 /// The times told since they were last taken.
 static TOLD: Mutex<Vec<Duration>> = Mutex::new(Vec::new());
 
 /// Listens from now on.
 pub(crate) fn listen() -> anyhow::Result<()> {
-    let listening = tracing_subscriber::registry().with(Listener);
+    // Everything else is as without anyone listening.
+    let only = filter_fn(|metadata| metadata.target() == TARGET);
+    let listening = tracing_subscriber::registry().with(only).with(Listener);
     Ok(tracing::subscriber::set_global_default(listening)?)
 }
 
@@ -26,9 +32,7 @@ struct Listener;
 
 impl<S: tracing::Subscriber> Layer<S> for Listener {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if event.metadata().target() == "everruns_git::flush" {
-            event.record(&mut Micros);
-        }
+        event.record(&mut Micros);
     }
 }
 

@@ -1,9 +1,28 @@
 //! The real `git`, without anyone's settings.
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
+
+/// What `git` prints.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that runs the alternative measured"
+)]
+fn output(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(["-c", "core.quotePath=false"])
+        .args(arguments)
+        .output()
+        .context("git cannot be run")?;
+    if !output.status.success() {
+        bail!("git {} failed", arguments.join(" "));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
 
 /// Runs `git` in `folder`; `index` is used instead of the folder's own index when given.
 #[expect(
@@ -36,47 +55,84 @@ pub(crate) fn run(folder: &Path, index: Option<&Path>, arguments: &[&str]) -> an
     Ok(())
 }
 
-/// Makes a repository of `files` files of about 2.5 KB in folders of 100, with one commit.
-pub(crate) fn repository(folder: &Path, files: usize) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    for number in 0..files {
-        let path = folder.join(path(number));
-        if number % 100 == 0 {
-            std::fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+/// A repository to measure with.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// Its folder.
+    pub(crate) folder: PathBuf,
+    /// The paths of its files.
+    pub(crate) files: Vec<String>,
+}
+
+impl Project {
+    /// A repository of `files` files of about 2.5 KB in folders of 100, with one commit.
+    pub(crate) fn generated(folder: &Path, files: usize) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let files: Vec<String> = (0..files).map(path).collect();
+        for (number, file) in files.iter().enumerate() {
+            let path = folder.join(file);
+            if number % 100 == 0 {
+                std::fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+            }
+            std::fs::write(path, content(number))?;
         }
-        std::fs::write(path, content(number, 0))?;
+        run(folder, None, &["init", "--quiet", "--initial-branch=main"])?;
+        run(folder, None, &["add", "."])?;
+        run(folder, None, &["commit", "--quiet", "--message=first"])?;
+        run(folder, None, &["repack", "-adq"])?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            files,
+        })
     }
-    run(folder, None, &["init", "--quiet", "--initial-branch=main"])?;
-    run(folder, None, &["add", "."])?;
-    run(folder, None, &["commit", "--quiet", "--message=first"])?;
-    run(folder, None, &["repack", "-adq"])
-}
 
-/// Changes 100 files spread over the repository, differently for each `round`.
-pub(crate) fn change(folder: &Path, files: usize, round: usize) -> anyhow::Result<()> {
-    for number in changed(files) {
-        std::fs::write(folder.join(path(number)), content(number, round + 1))?;
+    /// A clone of the repository at `source`, with its checked out commit as `main`.
+    pub(crate) fn cloned(folder: &Path, source: &Path) -> anyhow::Result<Self> {
+        let (from, to) = (text(source)?, text(folder)?);
+        run(
+            &std::env::temp_dir(),
+            None,
+            &["clone", "--quiet", "--no-hardlinks", from, to],
+        )?;
+        run(folder, None, &["checkout", "--quiet", "-B", "main"])?;
+        run(folder, None, &["repack", "-adq"])?;
+        let listed = output(folder, &["ls-files"])?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            files: listed.lines().map(str::to_owned).collect(),
+        })
     }
-    Ok(())
+
+    /// Adds a line to each of 100 files spread over `worktree`.
+    pub(crate) fn change(&self, worktree: &Path, round: usize) -> anyhow::Result<()> {
+        for file in self.changed() {
+            let mut file = std::fs::OpenOptions::new()
+                .append(true)
+                .open(worktree.join(file))?;
+            writeln!(file, "changed in round {round}")?;
+        }
+        Ok(())
+    }
+
+    /// The files that [`change`](Self::change) changes.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &String> {
+        let step = (self.files.len() / 100).max(1);
+        self.files.iter().step_by(step).take(100)
+    }
 }
 
-/// The paths that [`change`] changes.
-pub(crate) fn changed_paths(files: usize) -> impl Iterator<Item = String> {
-    changed(files).map(path)
-}
-
-fn changed(files: usize) -> impl Iterator<Item = usize> {
-    (0..files).step_by((files / 100).max(1)).take(100)
-}
-
-/// The path of a file of [`repository`].
+/// The path of a file of a generated repository.
 pub(crate) fn path(number: usize) -> String {
     format!("d{:04}/file{number:06}.txt", number / 100)
 }
 
-fn content(number: usize, round: usize) -> String {
+fn content(number: usize) -> String {
     let lines = (0..60)
-        .map(|line| format!("line {line} of file {number} in round {round}: some text"))
+        .map(|line| format!("line {line} of file {number} as it was: some text"))
         .collect::<Vec<_>>();
     lines.join("\n")
+}
+
+fn text(path: &Path) -> anyhow::Result<&str> {
+    path.to_str().context("a folder's name is no Unicode")
 }

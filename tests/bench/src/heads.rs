@@ -9,7 +9,7 @@ use everruns::path::WorkspacePath;
 use everruns::{LocalGitWorkspace, Workspace, WorkspaceHead};
 
 use crate::flushes;
-use crate::git;
+use crate::git::{self, Project};
 use crate::measure::Samples;
 use crate::table::Table;
 
@@ -27,17 +27,18 @@ const MOST_FILES_AT_ONCE: usize = 10_000;
 pub(crate) async fn measure(
     table: &mut Table,
     scratch: &Path,
-    place: &Path,
-    files: usize,
+    project: &Project,
+    name: &str,
     rounds: usize,
 ) -> anyhow::Result<()> {
-    let name = format!("{files} files in {}", place.display());
-    let project = scratch.join(format!("project-{files}"));
-    git::repository(&project, files)?;
+    let files = project.files.len();
     let backend = Arc::new(LocalGitWorkspace::new(
         scratch.join(format!("state-{files}")),
     )?);
-    let locator = project.to_str().context("the folder's name is Unicode")?;
+    let locator = project
+        .folder
+        .to_str()
+        .context("the folder's name is Unicode")?;
     let workspace = Workspace::open(backend, locator).await?;
 
     let (mut create, mut add) = (Samples::default(), Samples::default());
@@ -51,7 +52,7 @@ pub(crate) async fn measure(
         let target = worktree.to_str().context("the folder's name is Unicode")?;
         let begun = Instant::now();
         git::run(
-            &project,
+            &project.folder,
             None,
             &[
                 "worktree",
@@ -69,7 +70,7 @@ pub(crate) async fn measure(
     table.pair(format!("create, {name}"), &create, "git worktree add", &add);
 
     if files <= MOST_FILES_AT_ONCE {
-        at_once(table, scratch, &workspace, &project, &name, files).await?;
+        at_once(table, scratch, &workspace, &project.folder, name, files).await?;
     }
 
     let head = heads.first().context("there is a round")?;
@@ -83,8 +84,8 @@ pub(crate) async fn measure(
     )
     .await?;
     let own = folder(head)?;
-    git::change(&own, files, 0)?;
-    git::change(worktree, files, 0)?;
+    project.change(&own, 0)?;
+    project.change(worktree, 0)?;
     compare_status(
         table,
         &format!("status, 100 changed, {name}"),
@@ -96,8 +97,8 @@ pub(crate) async fn measure(
 
     let (mut checkpoint, mut tree) = (Samples::default(), Samples::default());
     for round in 0..rounds {
-        git::change(&own, files, round + 1)?;
-        git::change(worktree, files, round + 1)?;
+        project.change(&own, round + 1)?;
+        project.change(worktree, round + 1)?;
         let begun = Instant::now();
         head.checkpoint().await?;
         checkpoint.push(begun.elapsed());
@@ -114,7 +115,7 @@ pub(crate) async fn measure(
         "git read-tree, add -A, write-tree (private index)",
         &tree,
     );
-    compare_checkpoints(table, head, worktree, files, &name, rounds).await?;
+    compare_checkpoints(table, head, worktree, project, name, rounds).await?;
 
     let mut fork = Samples::default();
     let mut forks = Vec::new();
@@ -137,7 +138,11 @@ pub(crate) async fn measure(
         destroy.push(begun.elapsed());
         let target = worktree.to_str().context("the folder's name is Unicode")?;
         let begun = Instant::now();
-        git::run(&project, None, &["worktree", "remove", "--force", target])?;
+        git::run(
+            &project.folder,
+            None,
+            &["worktree", "remove", "--force", target],
+        )?;
         remove.push(begun.elapsed());
     }
     table.pair(
@@ -155,19 +160,20 @@ async fn compare_checkpoints(
     table: &mut Table,
     head: &WorkspaceHead,
     worktree: &Path,
-    files: usize,
+    project: &Project,
     name: &str,
     rounds: usize,
 ) -> anyhow::Result<()> {
     let own = folder(head)?;
-    let changed: Vec<WorkspacePath> = git::changed_paths(files)
-        .map(|path| WorkspacePath::parse(&path))
+    let changed: Vec<WorkspacePath> = project
+        .changed()
+        .map(|path| WorkspacePath::parse(path))
         .collect::<Result<_, _>>()?;
     let (mut whole, mut paths, mut unchanged) = <(Samples, Samples, Samples)>::default();
     let (mut status, mut flush) = <(Samples, Samples)>::default();
     for round in 0..rounds {
-        git::change(&own, files, 2 * round + 100)?;
-        git::change(worktree, files, 2 * round + 100)?;
+        project.change(&own, 2 * round + 100)?;
+        project.change(worktree, 2 * round + 100)?;
         let begun = Instant::now();
         flushes::take();
         head.checkpoint().await?;
@@ -179,7 +185,7 @@ async fn compare_checkpoints(
         let begun = Instant::now();
         head.checkpoint().await?;
         unchanged.push(begun.elapsed());
-        git::change(&own, files, 2 * round + 101)?;
+        project.change(&own, 2 * round + 101)?;
         let begun = Instant::now();
         head.checkpoint_paths(None, &changed).await?;
         paths.push(begun.elapsed());
@@ -189,10 +195,13 @@ async fn compare_checkpoints(
         ("checkpoint, 100 changed", &whole),
         ("checkpoint, 100 changed at known paths", &paths),
         ("checkpoint, 100 changed: of it the flush", &flush),
-        ("checkpoint, unchanged since the last", &unchanged),
     ] {
         table.pair(format!("{operation}, {name}"), ours, theirs, &status);
     }
+    table.single(
+        format!("checkpoint, unchanged since the last, {name}"),
+        &unchanged,
+    );
     Ok(())
 }
 

@@ -21,6 +21,9 @@ struct Args {
     /// How many files the repositories have
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
     files: Vec<usize>,
+    /// A real repository, of which a clone is measured as well
+    #[arg(long)]
+    repository: Option<PathBuf>,
     /// How often each operation is repeated
     #[arg(long, default_value_t = 7)]
     rounds: usize,
@@ -47,8 +50,21 @@ async fn main() -> anyhow::Result<()> {
             .prefix("everruns-bench-")
             .tempdir_in(folder)?;
         if "heads".contains(&args.only) {
+            let scratch = scratch.path();
             for &files in &args.files {
-                heads::measure(&mut table, scratch.path(), folder, files, args.rounds).await?;
+                let name = format!("{files} files in {}", folder.display());
+                let place = scratch.join(format!("project-{files}"));
+                let project = git::Project::generated(&place, files)?;
+                heads::measure(&mut table, scratch, &project, &name, args.rounds).await?;
+            }
+            if let Some(repository) = &args.repository {
+                let project = git::Project::cloned(&scratch.join("clone"), repository)?;
+                let name = format!(
+                    "a real one of {} files in {}",
+                    project.files.len(),
+                    folder.display()
+                );
+                heads::measure(&mut table, scratch, &project, &name, args.rounds).await?;
             }
         }
         if "files".contains(&args.only) {

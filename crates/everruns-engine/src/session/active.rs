@@ -4,6 +4,7 @@ use everruns_core::environment::Environment;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_fs::{AuditFileSystem, MountedFileSystem, PolicyFileSystem, SeededFileSystem};
 
+use super::journal::JournalState;
 use super::{OwnChanges, SessionError};
 use crate::agent::{Agent, CheckpointPolicy};
 use crate::tool_api::SeenFiles;
@@ -16,6 +17,15 @@ pub(crate) struct Active {
     pub(crate) files: Arc<dyn SessionFileSystem>,
     pub(crate) seen: Arc<SeenFiles>,
     pub(crate) own_changes: Arc<OwnChanges>,
+}
+
+impl Active {
+    /// Notes under which lease the session goes on.
+    pub(super) fn held(&self, state: &JournalState) {
+        if let Some(token) = state.token {
+            self.own_changes.held_under(token);
+        }
+    }
 }
 
 /// The file stack, while the seeded files can still be planted.

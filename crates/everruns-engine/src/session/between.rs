@@ -17,6 +17,7 @@ pub(super) async fn hold<'a>(
             turn: running.number,
         });
     }
+    active.held(&state);
     repair::finish_intent(journal, active, &mut state).await?;
     let events = repair::closing(active, &state).await;
     if !events.is_empty() {

@@ -54,8 +54,9 @@ async fn take(
 ) -> Option<EventPayload> {
     let label = format!("turn {turn}");
     // On a head with several sessions nobody knows what all of them did.
+    let changes = own.take();
     let paths = match head.access() {
-        WorkspaceHeadAccess::Isolated => own.paths(),
+        WorkspaceHeadAccess::Isolated => changes.paths(),
         WorkspaceHeadAccess::Shared => None,
     };
     let taken = match paths {
@@ -64,7 +65,7 @@ async fn take(
     };
     match taken {
         Ok(checkpoint) => {
-            own.kept();
+            changes.kept();
             match known {
                 FileState::Kept(last) if last.revision == checkpoint.revision => None,
                 _ => Some(EventPayload::CheckpointTaken { turn, checkpoint }),

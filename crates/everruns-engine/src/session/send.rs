@@ -59,6 +59,7 @@ async fn begin(
     state: &mut JournalState,
     text: &str,
 ) -> Result<u64, SessionError> {
+    active.held(state);
     repair::finish_intent(journal, active, state).await?;
     let mut events = repair::closing(active, state).await;
     let number = state.conversation.turns() + 1;

@@ -209,15 +209,18 @@ impl Runner {
             return None;
         }
         self.changed.store(true, Ordering::Relaxed);
+        let known = self.journal.lock().await.conversation.files().clone();
+        let head = self.active.environment.workspace_head();
+        let own = &self.active.own_changes;
+        let kept = keep::before_first_change(agent, head, own, &known, self.number).await;
+        // After what comes before it is kept.
         if !group
             .iter()
             .all(|call| tools.is_confined_to_files(&call.name))
         {
-            self.active.own_changes.anywhere();
+            own.anywhere();
         }
-        let known = self.journal.lock().await.conversation.files().clone();
-        let head = self.active.environment.workspace_head();
-        keep::before_first_change(agent, head, &self.active.own_changes, &known, self.number).await
+        kept
     }
 
     /// What to record of the files at the end of the turn. Without the lock: it may take a while.

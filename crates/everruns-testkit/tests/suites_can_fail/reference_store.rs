@@ -1,5 +1,6 @@
 //! The smallest store that keeps the contract, with one promise broken on demand.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use everruns_core::ids::SessionId;
 use everruns_core::session::{
     AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
     LeaseOwner, NewSession, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery,
-    SessionRecord, SessionStore, StoreError,
+    SessionRecord, SessionState, SessionStore, StoreError,
 };
 use everruns_core::workspace::{WorkspaceBinding, WorkspaceHeadAccess};
 
@@ -51,6 +52,43 @@ struct Kept {
 pub(crate) struct ReferenceStore {
     flaw: Flaw,
     sessions: Mutex<BTreeMap<SessionId, Kept>>,
+}
+
+/// Whether a session is asked for, its id aside.
+fn fits(kept: &Kept, query: &SessionQuery) -> bool {
+    let record = &kept.record;
+    let binding = record.binding.as_ref();
+    let executes = |at| {
+        kept.lease
+            .as_ref()
+            .is_some_and(|lease| lease.expires_at > at)
+    };
+    let title = || record.title.clone().map(|title| title.to_ascii_lowercase());
+    [
+        query
+            .workspace
+            .as_ref()
+            .map(|wanted| binding.map(|binding| &binding.workspace_id) == Some(wanted)),
+        query
+            .head
+            .as_ref()
+            .map(|wanted| binding.map(|binding| &binding.head_id) == Some(wanted)),
+        query
+            .title
+            .as_ref()
+            .map(|part| title().is_some_and(|title| title.contains(&part.to_ascii_lowercase()))),
+        query.agent.as_ref().map(|name| record.agent.name == *name),
+        query.updated_since.map(|since| record.updated_at >= since),
+        query.state.map(|state| match state {
+            SessionState::Unbound => binding.is_none(),
+            SessionState::Idle { at } => binding.is_some() && !executes(at),
+            SessionState::Executing { at } => executes(at),
+            _ => false,
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .all(|fits| fits)
 }
 
 type Sessions<'a> = MutexGuard<'a, BTreeMap<SessionId, Kept>>;
@@ -158,30 +196,19 @@ impl SessionStore for ReferenceStore {
                 || (loose && id.to_lowercase().starts_with(&prefix.to_lowercase()))
         };
         let sessions = self.lock();
-        let mut all: Vec<_> = sessions.values().map(|kept| kept.record.clone()).collect();
-        all.sort_by(|a, b| (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id)));
+        let mut all: Vec<&Kept> = sessions.values().collect();
+        all.sort_by_key(|kept| Reverse((kept.record.updated_at, &kept.record.id)));
+        let after = query.after.as_ref();
         let mut found: Vec<_> = all
             .into_iter()
-            .skip_while(|record| {
-                query
-                    .after
-                    .as_ref()
-                    .is_some_and(|after| record.id != *after)
+            .skip_while(|kept| after.is_some_and(|after| kept.record.id != *after))
+            .skip(usize::from(after.is_some()))
+            .filter(|kept| fits(kept, &query))
+            .filter(|kept| {
+                let prefix = query.id_prefix.as_ref();
+                prefix.is_none_or(|prefix| starts(kept.record.id.as_str(), prefix))
             })
-            .skip(usize::from(query.after.is_some()))
-            .filter(|record| {
-                let workspace = record.binding.as_ref().map(|binding| &binding.workspace_id);
-                query
-                    .workspace
-                    .as_ref()
-                    .is_none_or(|wanted| workspace == Some(wanted))
-            })
-            .filter(|record| {
-                query
-                    .id_prefix
-                    .as_ref()
-                    .is_none_or(|prefix| starts(record.id.as_str(), prefix))
-            })
+            .map(|kept| kept.record.clone())
             .collect();
         let more = found.len() > limit(query.limit);
         found.truncate(limit(query.limit));

@@ -1,5 +1,6 @@
 //! Heads that are kept by the paths that a session itself changed.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,9 +13,9 @@ use everruns::{
 use everruns_testkit::git::GitFixture;
 use serde_json::{Value, json};
 
-/// A tool of the application that may change anything.
-#[derive(Debug)]
-struct Build;
+/// A tool of the application that may change anything, and makes a file in a folder.
+#[derive(Debug, Default)]
+struct Build(Option<PathBuf>);
 
 #[async_trait]
 impl Tool for Build {
@@ -27,6 +28,9 @@ impl Tool for Build {
     }
 
     async fn call(&self, _: &ToolContext, _: Value) -> Result<ToolOutput, ToolError> {
+        if let Some(folder) = &self.0 {
+            std::fs::write(folder.join("built.txt"), "built\n").unwrap();
+        }
         Ok(ToolOutput::new("built"))
     }
 }
@@ -64,7 +68,7 @@ async fn a_turn_keeps_what_the_session_changed_and_a_tool_of_the_application_mak
                 .say("Built."),
         )
         .model("simulated")
-        .tool(Build)
+        .tool(Build::default())
         .checkpoints(CheckpointPolicy::OwnChanges)
         .workspace_backend(Arc::clone(&backend))
         .workspace_policy(WorkspacePolicy::read_write())
@@ -88,4 +92,34 @@ async fn a_turn_keeps_what_the_session_changed_and_a_tool_of_the_application_mak
     assert_eq!(changed(first, second).trim(), "two.txt");
     assert_eq!(changed(second, third).trim(), "outside.txt");
     assert!(head.status().await.unwrap().dirty);
+}
+
+/// What the session's first change makes is kept, also when it goes around the file tools.
+#[tokio::test]
+async fn a_tool_of_the_application_may_be_the_first_to_change_something() {
+    let project = GitFixture::sample();
+    let backend: Arc<dyn WorkspaceBackend> =
+        Arc::new(LocalGitWorkspace::new(project.beside("state")).unwrap());
+    let workspace = Workspace::open(Arc::clone(&backend), project.path().to_str().unwrap())
+        .await
+        .unwrap();
+    let head = workspace.head("one").create().await.unwrap();
+    let folder = head.file_system().host_path(&WorkspacePath::root());
+    let agent = Agent::builder()
+        .provider(Simulated::new().call("build", json!({})).say("Built."))
+        .model("simulated")
+        .tool(Build(folder))
+        .checkpoints(CheckpointPolicy::OwnChanges)
+        .workspace_backend(Arc::clone(&backend))
+        .build()
+        .unwrap();
+    let engine = Engine::new();
+    let session = engine.create(agent).workspace(head.clone());
+    session.send_and_wait("Build.").await.unwrap();
+    let kept = kept(&engine, &session).await;
+    let last = kept.last().unwrap();
+    assert_eq!(
+        project.git(&["show", &format!("{last}:built.txt")]).text(),
+        "built\n"
+    );
 }

@@ -30,7 +30,7 @@ pub(crate) struct Stack {
 impl Stack {
     pub(crate) async fn new(scratch: &Path) -> anyhow::Result<Self> {
         let project = scratch.join("project-files");
-        git::repository(&project, FILES)?;
+        git::Project::generated(&project, FILES)?;
         let backend = Arc::new(LocalGitWorkspace::new(scratch.join("state-files"))?);
         let workspace = Workspace::open(backend, project.to_string_lossy()).await?;
         let head = workspace.head("files").create().await?.file_system();
