@@ -1,6 +1,7 @@
 //! What the changed files of a working tree become as objects.
 
 use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use gix::ObjectId;
@@ -15,6 +16,9 @@ use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
 use crate::scan::path_of;
 use crate::worktree::{conversion, store};
+
+/// Files of more bytes than this are read one after the other: each is held in memory while it is stored.
+const LARGE: u64 = 32 << 20;
 
 /// How many files are worth a thread.
 const FILES_A_THREAD: usize = 16;
@@ -32,8 +36,9 @@ pub(super) fn read_each<T: Sync>(
     items: &[T],
     read: impl Fn(&mut Reader<'_>, &T) -> Result<Entry> + Sync,
 ) -> Result<Vec<Entry>> {
+    let large = Arc::<Mutex<()>>::default();
     let read_some = |worktree: &gix::Repository, items: &[T]| -> Result<Vec<Entry>> {
-        let mut reader = Reader::new(worktree)?;
+        let mut reader = Reader::new(worktree, Arc::clone(&large))?;
         items.iter().map(|item| read(&mut reader, item)).collect()
     };
     let most = thread::available_parallelism().map_or(1, NonZero::get);
@@ -100,6 +105,8 @@ impl Why {
 /// Reads working files as the objects that Git would make of them.
 pub(super) struct Reader<'repo> {
     worktree: &'repo gix::Repository,
+    /// Held while a large file is in memory.
+    large: Arc<Mutex<()>>,
     files: Files,
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
@@ -107,7 +114,7 @@ pub(super) struct Reader<'repo> {
 }
 
 impl<'repo> Reader<'repo> {
-    fn new(worktree: &'repo gix::Repository) -> Result<Self> {
+    fn new(worktree: &'repo gix::Repository, large: Arc<Mutex<()>>) -> Result<Self> {
         let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
             path: worktree.git_dir().to_owned(),
             reason: "its record names no folder",
@@ -115,6 +122,7 @@ impl<'repo> Reader<'repo> {
         let (pipeline, index) = conversion(worktree)?;
         Ok(Self {
             worktree,
+            large,
             files: Files::open(folder)?,
             pipeline,
             index,
@@ -174,6 +182,14 @@ impl<'repo> Reader<'repo> {
         if named_like_git {
             return Ok(Entry::Uncaptured(Why::Name));
         }
+        let is_large =
+            |stat: rustix::fs::Stat| u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
+        let large = Arc::clone(&self.large);
+        let _alone = self
+            .files
+            .stat(path)?
+            .is_some_and(is_large)
+            .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
         match self.files.read(path)? {
             Found::Link(target) => {
                 let id = self.worktree.write_blob(&target).git("store a link")?;

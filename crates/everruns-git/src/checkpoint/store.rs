@@ -43,6 +43,9 @@ pub(crate) fn take_captured(
     if let Some((number, id)) = newest {
         let latest = Checkpoint::read(worktree, head, number, id)?;
         if latest.state == *captured && (label.is_none() || latest.label.as_deref() == label) {
+            // Whoever took it may not have come to the end.
+            context.flushed.flush(worktree)?;
+            flush_reference(worktree.common_dir(), &latest.reference())?;
             return Ok(latest);
         }
     }

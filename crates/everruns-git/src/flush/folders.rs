@@ -13,6 +13,10 @@ use crate::error::{IoStep as _, Result};
 /// Seconds and nanoseconds.
 type Time = (i64, i64);
 
+/// How much later than all others, in seconds, a change must be for a folder to count as unchanged since. Looking takes
+/// time, and clocks tick coarsely.
+const MARGIN: i64 = 1;
+
 /// How many folders hold loose objects: one for each first byte of an id.
 const FANOUT: usize = 256;
 
@@ -21,7 +25,7 @@ const FANOUT: usize = 256;
 pub(super) struct Folders {
     /// Of the folders for loose objects, then that for packs; none where there is no folder.
     changed: Vec<Option<Time>>,
-    /// The latest of these times. A folder changed then may have been changed again at the same time, after the look.
+    /// The latest of these times. A folder changed about then may have been changed again, after it was looked at.
     latest: Option<Time>,
 }
 
@@ -51,20 +55,25 @@ impl Folders {
         Ok(Self { changed, latest })
     }
 
-    /// The folders that may have changed since `earlier`.
-    pub(super) fn since(&self, earlier: &Self) -> Vec<News> {
+    /// The folders that may have changed since `earlier`; `None` if the clock was set back, so that nothing is certain.
+    pub(super) fn since(&self, earlier: &Self) -> Option<Vec<News>> {
+        if self.latest < earlier.latest {
+            return None;
+        }
+        let certain = earlier.latest.map(|(seconds, _)| seconds - MARGIN);
         let folders = self.changed.iter().zip(&earlier.changed).enumerate();
         folders
             .filter_map(|(number, (now, before))| {
                 let now = (*now)?;
-                let unsure = *before == earlier.latest;
+                let unsure = before.map(|(seconds, _)| seconds) >= certain;
                 (*before != Some(now) || unsure).then(|| News {
                     folder: name(number),
-                    // A clock that was set back says nothing about what is new.
-                    since: before.filter(|before| *before <= now),
+                    // What was there before may be as young as the earlier look was.
+                    since: before.map(|(seconds, _)| (seconds - MARGIN, 0)),
                 })
             })
-            .collect()
+            .collect::<Vec<_>>()
+            .into()
     }
 }
 

@@ -4,10 +4,10 @@
 //! machine. So that is asked once for a repository; from then on only files are flushed that have come since.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use std::{fs, io};
 
 use rustix::fd::OwnedFd;
 
@@ -15,12 +15,28 @@ use super::folders::{self, Folders};
 use super::together::{flush_files, flush_folders};
 use crate::error::{IoStep as _, Result};
 
+/// What is said after a flush that failed.
+const LOST: &str = "an earlier flush failed, so objects may be lost: look at the disk, run `git fsck` in the repository, and \
+     open it anew";
+
 /// With more new files than this, flushing the whole file system is the smaller work.
 const MOST_FILES: usize = 4096;
 
 /// Which objects are known to be on the disk, for each object database.
 #[derive(Debug, Default)]
-pub(crate) struct FlushedObjects(Mutex<HashMap<PathBuf, Arc<Mutex<Option<Folders>>>>>);
+pub(crate) struct FlushedObjects(Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>);
+
+/// What is known of one object database.
+#[derive(Debug, Default)]
+enum Known {
+    /// Nothing yet.
+    #[default]
+    Nothing,
+    /// What was there at the look is on the disk.
+    Flushed(Folders),
+    /// The disk did not take what it was given.
+    Failed,
+}
 
 impl FlushedObjects {
     /// Makes everything durable that is in the object database of `repository`, whoever wrote it.
@@ -45,14 +61,18 @@ impl FlushedObjects {
         }
         // What comes after the look, and isn't flushed now, is new to the next.
         let now = Folders::look(&root, &objects)?;
-        let flushed = match known.take() {
-            Some(earlier) if kind == Kind::Dated => flush_news(&root, &objects, &now, &earlier)?,
-            _ => false,
+        // Should this fail, the system forgets what it could not write, and the next flush would succeed.
+        let outcome = match std::mem::replace(&mut *known, Known::Failed) {
+            Known::Failed => Err(io::Error::other(LOST)).step("flush", &objects),
+            Known::Flushed(earlier) if kind == Kind::Dated => {
+                flush_news(&root, &objects, &now, &earlier)
+            }
+            Known::Flushed(_) | Known::Nothing => Ok(false),
         };
-        if !flushed {
+        if !outcome? {
             rustix::fs::syncfs(&root).step("flush", &objects)?;
         }
-        *known = Some(now);
+        *known = Known::Flushed(now);
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(target: "everruns_git::flush", micros, "the objects are on the disk");
         Ok(())
@@ -63,7 +83,10 @@ impl FlushedObjects {
 fn flush_news(root: &OwnedFd, objects: &Path, now: &Folders, earlier: &Folders) -> Result<bool> {
     let mut opened = Vec::new();
     let mut count = 0;
-    for news in now.since(earlier) {
+    let Some(all_news) = now.since(earlier) else {
+        return Ok(false);
+    };
+    for news in all_news {
         let path = objects.join(&news.folder);
         let folder = folders::open(root, &news.folder).step("open", &path)?;
         let files = news.files(&folder).step("list", &path)?;
