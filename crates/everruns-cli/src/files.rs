@@ -7,6 +7,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::blocking::blocking;
 use crate::failure::Failure;
+use crate::own_files::refuse_own;
+use crate::state::StateFolder;
 
 /// The hint for a file that is in the way.
 const FORCE: &str = "choose another name, or replace it with `--force`";
@@ -69,8 +71,13 @@ pub(crate) async fn exists(path: &Path) -> Result<bool, Failure> {
     .await
 }
 
-/// Refuses a file that cannot be made: where its folder is not there, and, without `force`, where it exists.
-pub(crate) async fn check_target(target: &Path, force: bool) -> Result<(), Failure> {
+/// Refuses a file that cannot be made: where its folder is not there, where the sessions themselves are, and, without
+/// `force`, where it exists.
+pub(crate) async fn check_target(
+    state: &StateFolder,
+    target: &Path,
+    force: bool,
+) -> Result<(), Failure> {
     let parent = folder(target);
     if !exists(parent).await? {
         return Err(Failure::new(format!(
@@ -81,7 +88,8 @@ pub(crate) async fn check_target(target: &Path, force: bool) -> Result<(), Failu
     if !force && exists(target).await? {
         return Err(in_the_way(target));
     }
-    Ok(())
+    let (database, target) = (state.database(), target.to_owned());
+    blocking(move || refuse_own(&database, &target)).await
 }
 
 /// Moves `from` to `to` in the same file system, and what was there is gone.
@@ -97,7 +105,8 @@ fn cannot(target: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{} cannot be written: {error}", target.display()))
 }
 
-fn folder(target: &Path) -> &Path {
+/// The folder that `target` is in or is to be in.
+pub(crate) fn folder(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -102,6 +102,9 @@ fn store_hint(error: &StoreError) -> Option<String> {
                 .to_owned()
         }
         StoreError::ReadOnly { .. } => "make the state folder writable".to_owned(),
+        StoreError::InUse { .. } => {
+            "wait until every `everruns` has ended, and try again".to_owned()
+        }
         StoreError::Busy { .. } | StoreError::Unavailable { .. } => "try again in a moment".to_owned(),
         StoreError::NotFound { .. } => "`everruns session list` shows what there is".to_owned(),
         StoreError::LeaseHeld { expires_at, .. } => format!(

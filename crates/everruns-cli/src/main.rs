@@ -11,6 +11,7 @@ mod files;
 mod free_name;
 mod hints;
 mod output;
+mod own_files;
 mod progress;
 mod provider;
 mod reconcile;

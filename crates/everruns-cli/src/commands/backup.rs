@@ -15,7 +15,7 @@ pub(crate) async fn run(
     output: Output,
     args: BackupArgs,
 ) -> Result<(), Failure> {
-    check_target(&args.target, args.force).await?;
+    check_target(state, &args.target, args.force).await?;
     if !exists(&state.database()).await? {
         return Err(Failure::new(format!(
             "there is nothing to back up: {} holds no sessions",

@@ -1,5 +1,6 @@
 //! `backup` and `restore-backup`.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -118,6 +119,34 @@ fn a_backup_replaces_nothing_unless_told() {
         "backup_nowhere",
         place.refused(&["backup", "no/such/folder.db"])
     );
+}
+
+/// Proves H73 where the copy itself would be the loss: nothing takes the place of the sessions, under whatever name.
+#[test]
+fn h73_nothing_is_written_over_the_sessions_themselves() {
+    let (place, _server) = used(1);
+    let id = place.session_id();
+    let database = place.state().join("sessions.db");
+    let link = file(&place, "link.db");
+    std::os::unix::fs::symlink(&database, &link).unwrap();
+    let before = std::fs::metadata(&database).unwrap().ino();
+    let own = |suffix: &str| format!("{}{suffix}", database.display());
+    for target in [own(""), own("-wal"), own("-shm"), link] {
+        for command in [vec!["backup"], vec!["session", "export", &id]] {
+            let force = [&command[..], &[&target, "--force"]].concat();
+            let said = place.refused(&force);
+            assert!(said.contains("the sessions themselves"), "{said}");
+        }
+    }
+    insta::assert_snapshot!(
+        "backup_over_sessions",
+        redacted(
+            &place.refused(&["backup", &own(""), "--force"]),
+            &place.folder()
+        )
+    );
+    assert_eq!(std::fs::metadata(&database).unwrap().ino(), before);
+    assert_eq!(place.session_id(), id);
 }
 
 #[test]

@@ -122,6 +122,12 @@ pub enum StoreError {
         /// What exists.
         location: PathBuf,
     },
+    /// The database is open, and was to be replaced; the same call may succeed later.
+    #[error("another process has {} open; nothing was changed", location.display())]
+    InUse {
+        /// The database.
+        location: PathBuf,
+    },
     /// Others kept the database busy for too long; the same call may succeed later.
     #[error("the store is busy: {operation} was tried {attempts} times")]
     Busy {
@@ -156,7 +162,10 @@ impl StoreError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            Self::Busy { .. } | Self::Unavailable { .. } | Self::LeaseHeld { .. }
+            Self::Busy { .. }
+                | Self::InUse { .. }
+                | Self::Unavailable { .. }
+                | Self::LeaseHeld { .. }
         )
     }
 }

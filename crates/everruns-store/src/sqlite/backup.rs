@@ -153,13 +153,13 @@ fn name(draft: &Path, target: &Path, operation: &'static str) -> Result<(), Stor
     flush(folder).map_err(|error| failed(operation, error))
 }
 
-fn flush(path: &Path) -> io::Result<()> {
+pub(super) fn flush(path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(rustix::fs::fsync(opened)?)
 }
 
-fn failed(operation: &'static str, error: io::Error) -> StoreError {
+pub(super) fn failed(operation: &'static str, error: io::Error) -> StoreError {
     StoreError::Failed {
         operation,
         source: error.into(),

@@ -18,6 +18,8 @@ mod list;
 mod migrate;
 mod open;
 mod probe;
+#[cfg(unix)]
+mod replace;
 mod store;
 
 pub use migrate::SCHEMA_VERSION;

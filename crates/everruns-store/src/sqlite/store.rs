@@ -12,9 +12,9 @@ use everruns_core::session::{
 };
 use everruns_core::workspace::WorkspaceBinding;
 
-#[cfg(unix)]
-use super::backup;
 use super::database::Database;
+#[cfg(unix)]
+use super::{backup, replace};
 use super::{bind, create, delete, events, fork, group, lease, list, open};
 use crate::RetryPolicy;
 use crate::rules::{Batch, Fork};
@@ -92,6 +92,26 @@ impl SqliteSessionStore {
     ) -> Result<(), StoreError> {
         let policy = RetryPolicy::default();
         backup::restore(backup.as_ref(), target.as_ref(), policy).await
+    }
+
+    /// As [`restore`](Self::restore), in the place of the database at `location`, if there is one. That one is kept as
+    /// `aside`, which must not exist and is beside it, with its log when it is damaged; `false` when there was none.
+    ///
+    /// There is a database of that name all the time, the old one or the new one, whenever the process may end; and
+    /// nobody else can use the old one meanwhile. Dropping the future does not stop it. A crash leaves at most another
+    /// copy of the backup, beside the database, or a second name of a damaged one.
+    ///
+    /// # Errors
+    /// `InUse` when the database is open, here or elsewhere; `FileExists`, those of [`open`](Self::open) about the backup
+    /// and, but for damage, about the database; and the store's own.
+    #[cfg(unix)]
+    pub async fn restore_over(
+        backup: impl AsRef<Path>,
+        location: impl AsRef<Path>,
+        aside: impl AsRef<Path>,
+    ) -> Result<bool, StoreError> {
+        let policy = RetryPolicy::default();
+        replace::replace(backup.as_ref(), location.as_ref(), aside.as_ref(), policy).await
     }
 
     /// Waits for running operations, then closes all connections, of the clones too.

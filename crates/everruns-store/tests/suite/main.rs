@@ -26,4 +26,6 @@ mod grouping;
 #[cfg(feature = "postgres")]
 mod postgres_faults;
 #[cfg(feature = "sqlite")]
+mod replace;
+#[cfg(feature = "sqlite")]
 mod sqlite_busy;

@@ -30,7 +30,7 @@ async fn dispatch(
         SessionCommand::Events(args) => events::run(sessions, output, args).await,
         SessionCommand::Fork(args) => fork::run(state, sessions, output, args).await,
         SessionCommand::Rewind(args) => rewind::run(state, sessions, output, args).await,
-        SessionCommand::Export(args) => transfer::export(sessions, output, args).await,
+        SessionCommand::Export(args) => transfer::export(state, sessions, output, args).await,
         SessionCommand::Import { file } => transfer::import(state, sessions, output, file).await,
         SessionCommand::Delete(args) => delete::run(state, sessions, output, args).await,
     }

@@ -19,6 +19,7 @@ use crate::state::StateFolder;
 const STANDARD: &str = "-";
 
 pub(super) async fn export(
+    state: &StateFolder,
     engine: &Engine,
     output: Output,
     args: ExportArgs,
@@ -33,7 +34,7 @@ pub(super) async fn export(
         }
         return Ok(());
     }
-    check_target(&args.file, args.force).await?;
+    check_target(state, &args.file, args.force).await?;
     let target = args.file.clone();
     let mut draft = blocking(move || Draft::new(&target)).await?;
     let mut events: u64 = 0;
