@@ -75,6 +75,8 @@ mod restore;
 mod status;
 #[path = "git/unborn.rs"]
 mod unborn;
+#[path = "git/undo.rs"]
+mod undo;
 #[path = "git/untouched.rs"]
 mod untouched;
 #[path = "git/update.rs"]

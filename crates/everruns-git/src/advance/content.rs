@@ -10,7 +10,7 @@ use crate::files::{Files, Found};
 use crate::worktree::conversion;
 
 /// Looks at the files of one worktree.
-pub(super) struct Contents<'repo> {
+pub(crate) struct Contents<'repo> {
     files: Files,
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
@@ -20,7 +20,7 @@ pub(super) struct Contents<'repo> {
 
 impl<'repo> Contents<'repo> {
     /// Looks at the files of `worktree`.
-    pub(super) fn new(worktree: &'repo gix::Repository, files: Files) -> Result<Self> {
+    pub(crate) fn new(worktree: &'repo gix::Repository, files: Files) -> Result<Self> {
         let (pipeline, index) = conversion(worktree)?;
         Ok(Self {
             files,
@@ -35,7 +35,7 @@ impl<'repo> Contents<'repo> {
     }
 
     /// Whether `wanted` is at `path`; whether a file can be executed only counts where files tell.
-    pub(super) fn is(
+    pub(crate) fn is(
         &mut self,
         path: &BStr,
         wanted: Option<(EntryKind, ObjectId)>,

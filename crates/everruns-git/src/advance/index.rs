@@ -10,15 +10,20 @@ use gix::index::entry::{Flags, Mode, Stage, Stat};
 use super::Advance;
 use crate::error::{GitStep as _, Result};
 use crate::head::plan;
-use crate::index::{self, Seen, mode_of};
+use crate::index::{self, IndexLock, Seen, mode_of};
 use crate::state::path_text;
 
 /// What becomes of the entries at each path.
 type Changes = BTreeMap<BString, Option<(Mode, ObjectId)>>;
 
 impl Advance {
-    /// Changes the index of `worktree`; `seen` saves the next comparison from reading files.
-    pub(super) fn change_index(&self, worktree: &gix::Repository, seen: &Seen) -> Result<()> {
+    /// Changes the index of `worktree`, whose lock is held; `seen` saves the next comparison from reading files.
+    pub(super) fn change_index(
+        &self,
+        lock: &IndexLock,
+        worktree: &gix::Repository,
+        seen: &Seen,
+    ) -> Result<()> {
         let changes = self.changes(worktree)?;
         let read = worktree.index_or_empty().git("read the index")?;
         let mut index = (**read).clone();
@@ -56,7 +61,7 @@ impl Advance {
         index.remove_resolve_undo();
         let tree = self.index.to;
         let exact = self.stages.is_empty() && is_exactly(worktree, &index, tree)?;
-        index::replace(worktree, &index, exact.then_some(tree))
+        index::replace(lock, worktree, &index, exact.then_some(tree))
     }
 
     fn changes(&self, worktree: &gix::Repository) -> Result<Changes> {

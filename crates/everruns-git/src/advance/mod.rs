@@ -12,9 +12,10 @@ mod refresh;
 mod run;
 mod storable;
 
+pub(crate) use content::Contents;
 pub(crate) use merge_state::{MergeState, merging};
 pub(crate) use record::{Advance, Trees};
 pub(crate) use recover::recover;
 pub(crate) use refresh::refresh;
-pub(crate) use run::run;
+pub(crate) use run::{run, run_locked};
 pub(crate) use storable::expect_storable;

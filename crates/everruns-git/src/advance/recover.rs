@@ -5,7 +5,7 @@ use super::record::Trees;
 use super::run::{back, forward};
 use crate::error::Result;
 use crate::head::Handle;
-use crate::index::Seen;
+use crate::index::{IndexLock, Seen};
 use crate::repository::Refs;
 use crate::state::{Intent, Lock, path_text};
 use crate::worktree::is_linked;
@@ -24,6 +24,7 @@ pub(crate) fn recover(handle: &Handle, advance: &Advance) -> Result<()> {
     if worktree.workdir() != Some(advance.folder.as_path()) {
         return done(());
     }
+    let lock = IndexLock::take(&worktree.index_path())?;
     let at = Refs::new(&worktree, handle.context.now())
         .target(&advance.branch)?
         .unwrap_or_else(|| worktree.object_hash().null());
@@ -50,9 +51,11 @@ pub(crate) fn recover(handle: &Handle, advance: &Advance) -> Result<()> {
             stages: Vec::new(),
             ..advance.clone()
         };
-        return undo.change_index(&worktree, &Seen::new()).and_then(done);
+        return undo
+            .change_index(&lock, &worktree, &Seen::new())
+            .and_then(done);
     }
-    forward(&handle.context, &worktree, advance).and_then(done)
+    forward(&handle.context, &worktree, &lock, advance).and_then(done)
 }
 
 /// The paths of the conflicts, encoded as in all records.

@@ -8,7 +8,7 @@ use gix::index::entry::{Mode, Stage, Stat};
 use super::content::Contents;
 use crate::error::{GitStep as _, Result};
 use crate::files::Files;
-use crate::index;
+use crate::index::{self, IndexLock};
 
 /// How old a change to a file has to be, in milliseconds, to be told from the next one by its time.
 const SETTLED_AFTER: u64 = 100;
@@ -23,6 +23,7 @@ pub(crate) fn refresh(
     now_millis: i64,
     tree: gix::ObjectId,
 ) -> Result<()> {
+    let lock = IndexLock::take(&worktree.index_path())?;
     let read = worktree.index_or_empty().git("read the index")?;
     let mut own = (**read).clone();
     let now = u64::try_from(now_millis).unwrap_or(0);
@@ -57,5 +58,5 @@ pub(crate) fn refresh(
         return Ok(());
     }
     let exact = super::index::is_exactly(worktree, &own, tree)?;
-    index::replace(worktree, &own, exact.then_some(tree))
+    index::replace(&lock, worktree, &own, exact.then_some(tree))
 }

@@ -13,9 +13,9 @@ use crate::error::{GitError, Result};
 use crate::files::Files;
 use crate::flush::flush_reference;
 use crate::head::{self, Handle, Step, plan};
-use crate::index::Seen;
+use crate::index::{IndexLock, Seen};
 use crate::repository::Refs;
-use crate::state::{Intent, Operation, durable};
+use crate::state::{Intent, Operation};
 
 /// Does what `advance` says to the worktree opened as `worktree`, on behalf of the head of `handle`, whose lock the
 /// caller holds.
@@ -23,9 +23,19 @@ use crate::state::{Intent, Operation, durable};
 /// Everything that could stand in the way has been looked for before, and every object is on the disk. When a step
 /// fails, what was done is undone.
 pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance) -> Result<()> {
+    let lock = IndexLock::take(&worktree.index_path())?;
+    run_locked(handle, worktree, &lock, advance)
+}
+
+/// The same where the lock of the worktree's index is held already.
+pub(crate) fn run_locked(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    lock: &IndexLock,
+    advance: &Advance,
+) -> Result<()> {
     let layout = handle.layout();
-    let index = worktree.index_path();
-    let before = durable::read(&index)?;
+    let before = lock.read()?;
     Intent {
         head: handle.reload()?,
         operation: Operation::Advance(Box::new(advance.clone())),
@@ -33,18 +43,26 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
     .save(layout)?;
     let done = hit("git.advance.after-intent")
         .map_err(GitError::from)
-        .and_then(|()| forward(&handle.context, worktree, advance));
+        .and_then(|()| forward(&handle.context, worktree, lock, advance));
     let Err(failure) = done else {
         return Intent::clear(layout, &handle.record.id);
     };
-    if has_moved(worktree, advance, handle.context.now()) {
+    match has_moved(worktree, advance, handle.context.now()) {
+        Ok(false) => {}
         // The branch vouches for what is there now; what is missing is made up for at the next open.
-        return Err(failure);
+        Ok(true) => return Err(failure),
+        // Files must not go back under a branch that may have moved; the next open will know.
+        Err(unknown) => {
+            tracing::warn!(
+                head = handle.record.id,
+                branch = advance.branch,
+                error = %unknown,
+                "a failed step is left for the next open, because the branch can't be read"
+            );
+            return Err(failure);
+        }
     }
-    let undone = back(worktree, advance).and_then(|()| match before {
-        Some(bytes) => durable::write(&index, &bytes),
-        None => durable::remove(&index),
-    });
+    let undone = back(worktree, advance).and_then(|()| lock.put_back(before.as_deref()));
     match undone {
         Ok(()) => Intent::clear(layout, &handle.record.id)?,
         Err(second) => {
@@ -55,15 +73,19 @@ pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance
 }
 
 /// Whether the branch is where it was to go.
-fn has_moved(worktree: &gix::Repository, advance: &Advance, now: i64) -> bool {
-    let at = Refs::new(worktree, now).target(&advance.branch);
-    advance.from != advance.to && at.is_ok_and(|at| at == Some(advance.to))
+fn has_moved(worktree: &gix::Repository, advance: &Advance, now: i64) -> Result<bool> {
+    if advance.from == advance.to {
+        return Ok(false);
+    }
+    let at = Refs::new(worktree, now).target(&advance.branch)?;
+    Ok(at == Some(advance.to))
 }
 
 /// Does all steps, of which any may have been done before.
 pub(super) fn forward(
     context: &Context,
     worktree: &gix::Repository,
+    lock: &IndexLock,
     advance: &Advance,
 ) -> Result<()> {
     let mut seen = Seen::new();
@@ -72,7 +94,7 @@ pub(super) fn forward(
         write(worktree, advance, &steps, &mut seen)?;
     }
     hit("git.advance.after-files")?;
-    advance.change_index(worktree, &seen)?;
+    advance.change_index(lock, worktree, &seen)?;
     hit("git.advance.after-index")?;
     // What the branch is going to vouch for is on the disk before it moves.
     context.flushed.flush(worktree)?;
@@ -128,7 +150,7 @@ fn write(
         .iter()
         .partition(|step| step.path.ends_with(b".gitattributes"));
     for group in [attributes, others] {
-        head::write(&advance.folder, worktree, &files, &group, seen)?;
+        head::write(&advance.folder, worktree, &files, &group, seen, &mut |_| ())?;
     }
     Ok(())
 }

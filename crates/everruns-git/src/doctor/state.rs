@@ -21,6 +21,15 @@ pub(super) fn operations(examination: &mut Examination<'_>) -> Result<()> {
             continue;
         }
         let context = examination.context;
+        if head::is_in_use(context, &id)? {
+            examination.tell(
+                "interrupted-operation",
+                &id,
+                "an operation on this head was cut short, and a process uses the head whose files it changes; it is \
+                 finished or undone at the first open after that",
+            );
+            continue;
+        }
         examination.offer(
             "interrupted-operation",
             &id,

@@ -2,7 +2,7 @@
 
 use super::handle::Handle;
 use crate::error::Result;
-use crate::state::Lock;
+use crate::state::{Layout, Lock};
 
 /// The mark of a living claim: as long as it is held, the head is not destroyed from elsewhere.
 ///
@@ -19,9 +19,9 @@ impl InUse {
         Ok(Lock::try_share(&path)?.map(|lock| Self { _lock: lock }))
     }
 
-    /// Takes the head for its destruction; `None` if somebody uses it.
-    pub(crate) fn exclude(handle: &Handle) -> Result<Option<Self>> {
-        let path = handle.layout().use_lock(&handle.record.id);
+    /// Takes the head `id` for its destruction or recovery; `None` if somebody uses it.
+    pub(crate) fn exclude(layout: &Layout, id: &str) -> Result<Option<Self>> {
+        let path = layout.use_lock(id);
         Ok(Lock::try_acquire(&path)?.map(|lock| Self { _lock: lock }))
     }
 }

@@ -15,7 +15,9 @@ pub(super) fn remove_dead_index_locks(
     workspace: &WorkspaceRecord,
 ) -> Result<()> {
     let common = &workspace.common_dir;
-    IndexLock::remove_dead(&common.join("index"))?;
+    let own = common.join("index");
+    IndexLock::remove_dead(&own)?;
+    IndexLock::remove_dead_announcements(&own)?;
     let records = common.join("worktrees");
     let entries = match fs::read_dir(&records) {
         Ok(entries) => entries,
@@ -25,6 +27,7 @@ pub(super) fn remove_dead_index_locks(
     for entry in entries {
         let record = entry.step("list", &records)?.path();
         let index = record.join("index");
+        IndexLock::remove_dead_announcements(&index)?;
         if IndexLock::inspect(&index)? != Leftover::Dead {
             continue;
         }

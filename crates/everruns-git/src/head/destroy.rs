@@ -31,9 +31,10 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
     if record.state == HeadState::Destroyed {
         return again(handle, record);
     }
-    let _exclusive = InUse::exclude(handle)?.ok_or_else(|| GitError::HeadInUse {
-        id: record.id.clone(),
-    })?;
+    let _exclusive =
+        InUse::exclude(handle.layout(), &record.id)?.ok_or_else(|| GitError::HeadInUse {
+            id: record.id.clone(),
+        })?;
     let kept = keep_uncommitted(handle)?;
     hit("git.destroy.after-checkpoint")?;
     let kept = kept.map(|checkpoint| checkpoint.reference());

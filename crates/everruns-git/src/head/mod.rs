@@ -1,5 +1,6 @@
 //! Heads: making them, using them, and ending them.
 
+mod apply;
 mod archive;
 mod busy;
 mod create;
@@ -14,6 +15,7 @@ mod recover;
 mod restore;
 mod submodules;
 
+pub(crate) use apply::write;
 pub(crate) use archive::{archive, unarchive};
 pub(crate) use busy::InUse;
 pub(crate) use create::{NewHead, Start, create};
@@ -23,5 +25,5 @@ pub(crate) use kept::kept;
 pub(crate) use last_kept::LastKept;
 pub(crate) use plan::{Step, check_way, plan};
 pub(crate) use prune::prune;
-pub(crate) use recover::{recover, recover_head};
-pub(crate) use restore::{Planned, plan_restore, restore, write};
+pub(crate) use recover::{is_in_use, recover, recover_head};
+pub(crate) use restore::{Planned, plan_restore, restore};

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 
+use super::busy::InUse;
 use super::dead_locks::remove_dead_index_locks;
 use super::destroy::finish_destruction;
 use super::handle::Handle;
 use super::restore::finish_restore;
 use crate::advance;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{GitError, Result};
 use crate::repository::{Refs, remove_dead_locks};
 use crate::state::{HeadRecord, Intent, Lock, NameSlot, Operation, WorkspaceRecord, durable};
 use crate::worktree::{Worktree, delete};
@@ -43,12 +44,18 @@ pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
 }
 
 /// Finishes or undoes the operation on the head `id`, unless it is still under way.
+///
+/// `HeadInUse` if a process uses the head whose files it changes: they must not change under a session.
 pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
     let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(id))? else {
         return Ok(());
     };
     let Some(intent) = Intent::load(&context.layout, id)? else {
         return Ok(());
+    };
+    let _exclusive = match changed_head(context, &intent) {
+        Some(id) => Some(InUse::exclude(&context.layout, &id)?.ok_or(GitError::HeadInUse { id })?),
+        None => None,
     };
     let workspace = WorkspaceRecord::load(&context.layout, &intent.head.workspace)?;
     let record = intent.head;
@@ -82,6 +89,31 @@ pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
                 record,
             };
             finish_destruction(&handle, kept).map(drop)
+        }
+    }
+}
+
+/// Whether the operation that was cut short on the head `id` has to wait, because somebody uses the head whose files it
+/// changes.
+pub(crate) fn is_in_use(context: &Context, id: &str) -> Result<bool> {
+    let changed =
+        Intent::load(&context.layout, id)?.and_then(|intent| changed_head(context, &intent));
+    match changed {
+        Some(id) => Ok(InUse::exclude(&context.layout, &id)?.is_none()),
+        None => Ok(false),
+    }
+}
+
+/// The head whose files the operation changes; `None` if it is nobody's yet, or a worktree of the user's.
+fn changed_head(context: &Context, intent: &Intent) -> Option<String> {
+    match &intent.operation {
+        Operation::Create => None,
+        Operation::Restore { .. } | Operation::Destroy { .. } => Some(intent.head.id.clone()),
+        Operation::Advance(advance) => {
+            let id = advance.git_dir.file_name()?.to_str()?;
+            HeadRecord::load(&context.layout, &intent.head.workspace, id)
+                .is_ok()
+                .then(|| id.to_owned())
         }
     }
 }

@@ -1,24 +1,17 @@
 //! Bringing a head back to a checkpoint.
 
-use std::path::Path;
-
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
 use gix::bstr::BString;
-use gix::filter::plumbing::pipeline::convert::to_worktree;
-use gix::index::entry::Stat;
-use gix::objs::tree::EntryKind;
-use rustix::fs::FileType;
 
+use super::apply::Change;
 use super::handle::{Handle, destroyed};
 use super::plan::{Step, check_way, plan};
 use crate::checkpoint::{self, Captured, Checkpoint};
-use crate::error::{GitError, GitStep as _, IoStep as _, Result};
+use crate::error::{GitError, Result};
 use crate::files::Files;
-use crate::index::{self, Seen};
-use crate::repository::Refs;
-use crate::state::{HeadState, Intent, Operation};
-use crate::worktree::conversion;
+use crate::index::IndexLock;
+use crate::state::{HeadRecord, HeadState, Intent, Operation};
 
 /// What a restore did.
 #[derive(Debug, Clone)]
@@ -31,8 +24,8 @@ pub(crate) struct Restored {
 
 /// Brings the head to the state of `target`, after keeping the present one.
 ///
-/// Everything that could stand in the way is looked for first; once the intent is recorded, a crash is made up for
-/// at the next open.
+/// Everything that could stand in the way is looked for first, the lock of the index included. When a step fails, what
+/// was done is undone; once the intent is recorded, a crash is made up for at the next open.
 pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> {
     let _lock = handle.lock()?;
     let record = handle.reload()?;
@@ -40,24 +33,44 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
         return Err(destroyed(&record));
     }
     let worktree = handle.open()?;
+    let lock = IndexLock::take(&worktree.index_path())?;
     let before = keep(handle, &worktree)?;
     let steps = prepare(handle, &worktree, &before.state, &target.state)?;
+    let mut change = Change::new(handle, &worktree, &lock, &before.state, &target.state)?;
     hit("git.restore.after-checkpoint")?;
-    let operation = Operation::Restore {
-        checkpoint: target.id.to_string(),
-    };
-    Intent {
-        head: record,
-        operation,
+    intent(&record, target).save(handle.layout())?;
+    let clear = || Intent::clear(handle.layout(), &handle.record.id);
+    if let Err(failure) = change.apply(&steps).and_then(|()| clear()) {
+        if let Err(second) = change.undo().and_then(|()| clear()) {
+            leave(handle, &intent(&record, &before), &second);
+        }
+        return Err(failure);
     }
-    .save(handle.layout())?;
-    hit("git.restore.after-intent")?;
-    apply(handle, &worktree, &steps, &before.state, &target.state)?;
-    Intent::clear(handle.layout(), &handle.record.id)?;
     Ok(Restored {
         before,
         changed: steps.into_iter().map(|step| step.path).collect(),
     })
+}
+
+fn intent(record: &HeadRecord, checkpoint: &Checkpoint) -> Intent {
+    Intent {
+        head: record.clone(),
+        operation: Operation::Restore {
+            checkpoint: checkpoint.id.to_string(),
+        },
+    }
+}
+
+/// Leaves a failed restore that can't be undone for the next open, which goes to the state before as `back` says: the
+/// caller is told that the restore failed, so it must not happen later after all.
+fn leave(handle: &Handle, back: &Intent, failure: &GitError) {
+    let recorded = back.save(handle.layout());
+    tracing::warn!(
+        head = handle.record.id,
+        error = %failure,
+        recorded = recorded.is_ok(),
+        "a failed restore is left for the next open"
+    );
 }
 
 /// What a restore would do.
@@ -95,6 +108,7 @@ pub(crate) fn plan_restore(handle: &Handle, target: &Checkpoint) -> Result<Plann
 /// Finishes the restore to the commit `checkpoint` after a crash. The caller holds the head's lock.
 pub(super) fn finish_restore(handle: &Handle, checkpoint: &str) -> Result<()> {
     let worktree = handle.open()?;
+    let lock = IndexLock::take(&worktree.index_path())?;
     let id =
         ObjectId::from_hex(checkpoint.as_bytes()).map_err(|_| GitError::CheckpointUnknown {
             revision: checkpoint.to_owned(),
@@ -103,7 +117,7 @@ pub(super) fn finish_restore(handle: &Handle, checkpoint: &str) -> Result<()> {
     // What somebody changed since the crash is kept as well.
     let before = keep(handle, &worktree)?;
     let steps = prepare(handle, &worktree, &before.state, &target.state)?;
-    apply(handle, &worktree, &steps, &before.state, &target.state)?;
+    Change::new(handle, &worktree, &lock, &before.state, &target.state)?.apply(&steps)?;
     Intent::clear(handle.layout(), &handle.record.id)
 }
 
@@ -127,105 +141,4 @@ fn prepare(
 
 fn files_of(handle: &Handle) -> Result<Files> {
     Files::open(&handle.worktree().folder)
-}
-
-/// Changes the files, the index and the branch, in this order.
-fn apply(
-    handle: &Handle,
-    worktree: &gix::Repository,
-    steps: &[Step],
-    before: &Captured,
-    target: &Captured,
-) -> Result<()> {
-    let files = files_of(handle)?;
-    let index = worktree.index_or_empty().git("read the index")?;
-    let mut seen = index::seen_by(&index);
-    let left_out = index::left_out(&index);
-    for step in steps.iter().filter(|step| step.becomes.is_none()) {
-        // The folder of a submodule is not ours to remove.
-        let is_folder = files
-            .stat(step.path.as_ref())?
-            .is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
-        if !is_folder {
-            files.remove(step.path.as_ref())?;
-        }
-        seen.remove(&step.path);
-    }
-    hit("git.restore.after-removals")?;
-    // Attributes decide how the other files are written, so they come first.
-    let (attributes, others): (Vec<&Step>, Vec<&Step>) = steps
-        .iter()
-        .filter(|step| !left_out.contains(&step.path))
-        .partition(|step| step.path.ends_with(b".gitattributes"));
-    for group in [attributes, others] {
-        write(
-            &handle.worktree().folder,
-            worktree,
-            &files,
-            &group,
-            &mut seen,
-        )?;
-    }
-    hit("git.restore.after-files")?;
-    index::write(worktree, target, &seen)?;
-    hit("git.restore.after-index")?;
-    if before.head != target.head {
-        let refs = Refs::new(worktree, handle.context.now());
-        let branch = handle.record.branch_ref();
-        let why = "restore checkpoint";
-        match (before.commit(), target.commit()) {
-            (Some(from), Some(to)) => refs.swap(&branch, from, to, why)?,
-            (None, Some(to)) => refs.create(&branch, to, why)?,
-            // The state before is kept by its checkpoint, and the branch is to be born again.
-            (Some(from), None) => refs.delete(&branch, from)?,
-            (None, None) => {}
-        }
-    }
-    hit("git.restore.after-branch")?;
-    Ok(())
-}
-
-/// Writes what `steps` put in place below `folder`, and notes in `seen` how it was written.
-pub(crate) fn write(
-    folder: &Path,
-    worktree: &gix::Repository,
-    files: &Files,
-    steps: &[&Step],
-    seen: &mut Seen,
-) -> Result<()> {
-    let (mut pipeline, _) = conversion(worktree)?;
-    for step in steps {
-        let Some((kind, id)) = step.becomes else {
-            continue;
-        };
-        let path = step.path.as_ref();
-        match kind {
-            EntryKind::Blob | EntryKind::BlobExecutable => {
-                let blob = worktree
-                    .find_blob(id)
-                    .git("read a file of the checkpoint")?;
-                let mut converted = pipeline
-                    .convert_to_worktree(&blob.data, path, to_worktree::Options::default())
-                    .git("convert a file")?;
-                let mut content = Vec::with_capacity(blob.data.len());
-                std::io::copy(&mut converted, &mut content).step("convert", folder)?;
-                files.write(path, &content, kind == EntryKind::BlobExecutable)?;
-            }
-            EntryKind::Link => {
-                let blob = worktree
-                    .find_blob(id)
-                    .git("read a link of the checkpoint")?;
-                files.link(path, blob.data.as_slice().into())?;
-            }
-            // The folders of nested repositories are not ours to make or to remove.
-            EntryKind::Commit | EntryKind::Tree => continue,
-        }
-        let native = folder.join(gix::path::from_bstr(path).git("convert a path")?);
-        let found =
-            gix::index::fs::Metadata::from_path_no_follow(&native).step("look at", &native)?;
-        if let Ok(stat) = Stat::from_fs(&found) {
-            seen.insert(step.path.clone(), (stat, id, index::mode_of(kind)));
-        }
-    }
-    Ok(())
 }

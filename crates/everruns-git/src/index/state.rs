@@ -6,6 +6,7 @@ use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
 use gix::objs::tree::EntryKind;
 
+use super::lock::IndexLock;
 use super::write::replace;
 use crate::checkpoint::Captured;
 use crate::error::{GitStep as _, Result};
@@ -35,8 +36,14 @@ pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
     seen
 }
 
-/// Writes the index of `worktree` as `state` holds it; `seen` saves the next comparison from reading files.
-pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -> Result<()> {
+/// Writes the index of `worktree`, whose lock is held, as `state` holds it; `seen` saves the next comparison from
+/// reading files.
+pub(crate) fn write(
+    lock: &IndexLock,
+    worktree: &gix::Repository,
+    state: &Captured,
+    seen: &Seen,
+) -> Result<()> {
     let mut file = worktree
         .index_from_tree(&state.index)
         .git("read the index's tree")?;
@@ -50,7 +57,7 @@ pub(crate) fn write(worktree: &gix::Repository, state: &Captured, seen: &Seen) -
     }
     let present = worktree.index_or_empty().git("read the index")?;
     keep_out(&mut file, &left_out(&present));
-    finish(worktree, file, state)
+    finish(lock, worktree, file, state)
 }
 
 /// Writes the index of `worktree` as `state` holds it, from `files`, the index of its files, and the paths by which the
@@ -85,15 +92,21 @@ pub(crate) fn write_staged<'a>(
         files.dangerously_push_entry(Stat::default(), id, Flags::empty(), mode, path);
     }
     files.sort_entries();
-    finish(worktree, files, state)
+    let lock = IndexLock::take(&worktree.index_path())?;
+    finish(&lock, worktree, files, state)
 }
 
 /// Writes `index`, which holds the tree of the index of `state`, with what that tree can't say.
-fn finish(worktree: &gix::Repository, mut index: gix::index::File, state: &Captured) -> Result<()> {
+fn finish(
+    lock: &IndexLock,
+    worktree: &gix::Repository,
+    mut index: gix::index::File,
+    state: &Captured,
+) -> Result<()> {
     add_what_trees_cannot_say(&mut index, state, worktree.object_hash());
     let manifest = &state.manifest;
     let is_the_tree = manifest.stages.is_empty() && manifest.announced.is_empty();
-    replace(worktree, &index, is_the_tree.then_some(state.index))
+    replace(lock, worktree, &index, is_the_tree.then_some(state.index))
 }
 
 /// The paths that a sparse checkout leaves out of the working tree.
@@ -159,7 +172,8 @@ pub(crate) fn write_as_is(
     index: &gix::index::State,
     tree: gix::ObjectId,
 ) -> Result<()> {
-    replace(worktree, index, Some(tree))
+    let lock = IndexLock::take(&worktree.index_path())?;
+    replace(&lock, worktree, index, Some(tree))
 }
 
 /// The mode in an index for a kind of tree entry.

@@ -1,16 +1,15 @@
 //! Writing an index so that readers see the old or the new one.
 
-use std::fs;
-
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
 
 use super::cached_trees;
-use super::lock::{IndexLock, TEMPORARY, write_afresh};
-use crate::error::{GitStep as _, IoStep as _, Result};
+use super::lock::IndexLock;
+use crate::error::{GitStep as _, Result};
 
-/// Replaces the index of `worktree` by `index`; `tree` says so if it holds exactly that tree.
+/// Replaces the index of `worktree`, whose lock is held, by `index`; `tree` says so if it holds exactly that tree.
 pub(crate) fn replace(
+    lock: &IndexLock,
     worktree: &gix::Repository,
     index: &gix::index::State,
     tree: Option<ObjectId>,
@@ -31,13 +30,6 @@ pub(crate) fn replace(
     hasher.update(&bytes);
     bytes.extend_from_slice(hasher.try_finalize().git(step)?.as_bytes());
 
-    let path = worktree.index_path();
-    let lock = IndexLock::take(&path)?;
     hit("git.index.after-lock")?;
-    let temporary = path.with_file_name(TEMPORARY);
-    write_afresh(&temporary, &bytes)?;
-    hit("git.index.after-temporary")?;
-    fs::rename(&temporary, &path).step(step, &path)?;
-    hit("git.index.after-replacement")?;
-    lock.release()
+    lock.replace(&bytes)
 }

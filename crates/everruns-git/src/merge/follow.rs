@@ -12,16 +12,18 @@ use super::checked_out::Place;
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::head::{Handle, Step, check_way, plan};
-use crate::index::{IndexLock, Leftover};
+use crate::index::IndexLock;
 use crate::names::path_text;
 use crate::scan::{Renames, path_of, scan};
 use crate::state::{HeadRecord, Lock};
 use crate::worktree::is_linked;
 
-/// A worktree in which nothing stands in the way of another commit of its branch, locked against our own.
+/// A worktree in which nothing stands in the way of another commit of its branch, locked against our own operations
+/// and, from before the look at it, against whoever else would change its index.
 pub(super) struct Follower {
     pub(super) place: Place,
     pub(super) worktree: gix::Repository,
+    pub(super) index: IndexLock,
     _lock: Option<Lock>,
 }
 
@@ -68,14 +70,15 @@ impl Follower {
         if worktree.state().is_some() {
             return reason.refuse("another operation of Git's is under way in it", Vec::new());
         }
-        let index = worktree.index_path();
-        IndexLock::remove_dead(&index)?;
-        if IndexLock::inspect(&index)? != Leftover::None {
-            return reason.refuse("another process is changing its index", Vec::new());
-        }
-        let index = worktree.index_or_empty().git("read the index")?;
+        let index = match IndexLock::take(&worktree.index_path()) {
+            Err(GitError::Locked { .. }) => {
+                return reason.refuse("another process is changing its index", Vec::new());
+            }
+            taken => taken?,
+        };
+        let entries = worktree.index_or_empty().git("read the index")?;
         let is_sparse = |entry: &gix::index::Entry| entry.flags.contains(Flags::SKIP_WORKTREE);
-        if index.is_sparse() || index.entries().iter().any(is_sparse) {
+        if entries.is_sparse() || entries.entries().iter().any(is_sparse) {
             return reason.refuse("it is a sparse checkout", Vec::new());
         }
         let changed = changed(&worktree)?;
@@ -85,6 +88,7 @@ impl Follower {
         Ok(Self {
             place,
             worktree,
+            index,
             _lock: lock,
         })
     }

@@ -27,6 +27,8 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
     let reference = reference(&request.branch)?;
     let layout = handle.layout();
     let _branches = Lock::acquire(&layout.branches_lock(&handle.workspace.id), &request.branch)?;
+    // While its index is locked, nobody moves the branch together with the worktree that has it.
+    let follower = follower(handle, &worktree, request, &reference)?;
     let refs = Refs::new(&worktree, handle.context.now());
     let tip = match refs.target(&reference)? {
         Some(tip) => tip,
@@ -37,7 +39,6 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
             });
         }
     };
-    let follower = follower(handle, &worktree, request, &reference)?;
     let captured = checkpoint::capture(&worktree)?;
     if !captured.manifest.stages.is_empty() {
         let head = &handle.record.branch;
@@ -247,6 +248,6 @@ impl Merging<'_> {
             merge: MergeState::None,
             why: "merge head".to_owned(),
         };
-        advance::run(self.handle, &follower.worktree, &advance)
+        advance::run_locked(self.handle, &follower.worktree, &follower.index, &advance)
     }
 }

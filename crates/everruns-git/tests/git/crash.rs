@@ -274,6 +274,40 @@ async fn h63_a_killed_restore_is_finished() {
     }
 }
 
+/// A killed restore is not finished under a session that uses the head now, but once that has let go of it.
+#[tokio::test]
+async fn h63_a_killed_restore_is_not_finished_under_a_session() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("draft.txt"), "first\n");
+    head.checkpoint().await.unwrap();
+    write(&folder.join("later.txt"), "later\n");
+    let session = everruns_core::ids::SessionId::new("s").unwrap();
+    head.claim(&session).await.unwrap();
+    killed(&scene, "restore", "git.restore.after-intent");
+    let before = (porcelain(&folder), folder.join("later.txt").exists());
+    let backend = scene.reopened();
+    for repair in [false, true] {
+        let found = backend.doctor(repair).await.unwrap().findings;
+        let told = found.iter().map(|found| {
+            (
+                found.kind.as_str(),
+                found.subject.as_str(),
+                found.repairable || found.repaired,
+            )
+        });
+        let operation = ("interrupted-operation", head.id().as_str(), false);
+        assert!(told.into_iter().any(|told| told == operation), "{found:?}");
+        let now = (porcelain(&folder), folder.join("later.txt").exists());
+        assert_eq!(now, before, "nothing changes under the session");
+    }
+    head.release(&session).await.unwrap();
+    let report = scene.reopened().doctor(false).await.unwrap();
+    assert!(report.findings.is_empty(), "{report:?}");
+    assert_eq!(porcelain(&folder), ["?? draft.txt"]);
+}
+
 /// Proves H64: work is under a reference before anything goes, and the destruction is finished.
 #[tokio::test]
 async fn h64_a_killed_destroy_loses_nothing() {

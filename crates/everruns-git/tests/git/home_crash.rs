@@ -250,6 +250,63 @@ async fn h30_a_killed_merge_into_a_checked_out_branch_is_finished() {
     }
 }
 
+/// A process killed while it was about to take the lock of an index leaves nothing there.
+#[tokio::test]
+async fn h30_who_was_about_to_lock_an_index_leaves_nothing() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("work.txt"), "work\n");
+    killed(&scene, "merge", "git.index.after-announcement");
+    let announced = |entry: std::io::Result<std::fs::DirEntry>| {
+        let name = entry.unwrap().file_name();
+        name.to_str().unwrap().starts_with("index.held-")
+    };
+    let git_dir = project.join(".git");
+    assert_eq!(
+        git_dir
+            .read_dir()
+            .unwrap()
+            .filter_map(|entry| announced(entry).then_some(()))
+            .count(),
+        1
+    );
+    let again = reopened(&scene).await;
+    expect_no_locks(project);
+    again.merge_into("main").await.unwrap();
+    expect_no_locks(project);
+}
+
+/// Files don't go back under a branch that can't be read and may have moved; the next open finds out.
+#[tokio::test]
+async fn nothing_is_undone_under_a_branch_that_cant_be_read() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("README.md"), "# Work\n");
+    let branch = project.join(".git/refs/heads/main");
+    let aside = scene.root.path().join("aside");
+    let (from, to) = (branch.clone(), aside.clone());
+    failpoint::arm("git.advance.after-branch", move || {
+        std::fs::rename(&from, &to).unwrap();
+        std::fs::write(&from, "not a reference\n").unwrap();
+        false
+    });
+    assert!(head.merge_into("main").await.is_err());
+    failpoint::disarm_all();
+    assert_eq!(read(&project.join("README.md")), "# Work\n");
+    std::fs::rename(&aside, &branch).unwrap();
+    assert!(
+        porcelain(project).is_empty(),
+        "index and files are the new ones"
+    );
+    let intents = scene.state.join("intents");
+    assert_eq!(intents.read_dir().unwrap().count(), 1, "it is left");
+    reopened(&scene).await;
+    assert!(porcelain(project).is_empty());
+    assert_eq!(git(project, &["show", "main:README.md"]), "# Work");
+}
+
 /// What somebody has changed since the crash is left alone, and the rest is undone.
 #[tokio::test]
 async fn a_killed_merge_is_undone_around_later_changes() {

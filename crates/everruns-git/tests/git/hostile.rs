@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use everruns_core::workspace::{CommitRequest, DiffRequest, UpdateOutcome, WorkspaceError};
-use everruns_git::LocalGitWorkspace;
+use everruns_git::{GitError, LocalGitWorkspace};
 
 use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, write};
 
@@ -358,8 +358,14 @@ async fn h29_branches_of_others_are_untouched() {
         .create()
         .await
         .unwrap_err();
+    let WorkspaceError::Provider { source, .. } = &failure else {
+        panic!("{failure:?}")
+    };
     assert!(
-        matches!(failure, WorkspaceError::Provider { .. }),
+        matches!(
+            source.downcast_ref(),
+            Some(GitError::ReferenceBlocked { by, .. }) if by == "refs/heads/everruns"
+        ),
         "{failure:?}"
     );
     assert_eq!(

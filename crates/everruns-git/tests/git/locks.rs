@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use everruns_core::workspace::{CommitRequest, WorkspaceError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::fixture::{Scene, git, porcelain, read, write};
+use everruns_core::failpoint;
+use everruns_core::workspace::{CommitRequest, Workspace, WorkspaceError};
+
+use crate::fixture::{Scene, backend, git, porcelain, read, write};
 
 /// What a lock says that a process of ours took which is no more.
 fn dead(lock: &str) -> String {
@@ -204,4 +207,95 @@ async fn references_are_edited_as_git_does_it() {
         .collect();
     assert_eq!(kept, expected);
     git(project, &["fsck", "--strict"]);
+}
+
+/// An editor that looks at the status holds the lock of the index for a moment: it is waited for. One that keeps it is
+/// told of before anything is changed.
+#[tokio::test]
+async fn an_index_lock_is_waited_for_before_anything_changes() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let first = head.checkpoint().await.unwrap();
+    let own = PathBuf::from(git(&folder, &["rev-parse", "--absolute-git-dir"]));
+    let (own, users) = (own.join("index.lock"), project.join(".git/index.lock"));
+    let briefly = |lock: &Path| {
+        let lock = lock.to_owned();
+        write(&lock, "");
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(150));
+            std::fs::remove_file(&lock).unwrap();
+        })
+    };
+    write(&folder.join("work.txt"), "work\n");
+    let status = porcelain(&folder);
+    write(&own, "");
+    expect_locked(head.restore(&first).await);
+    expect_locked(head.commit(CommitRequest::new("work")).await);
+    assert_eq!(read(&own), "");
+    assert_eq!(porcelain(&folder), status);
+    assert_eq!(scene.state.join("intents").read_dir().unwrap().count(), 0);
+    std::fs::remove_file(&own).unwrap();
+
+    let editor = briefly(&own);
+    head.commit(CommitRequest::new("work")).await.unwrap();
+    editor.join().unwrap();
+    let editor = briefly(&users);
+    head.merge_into("main").await.unwrap();
+    editor.join().unwrap();
+    assert_eq!(read(&project.join("work.txt")), "work\n");
+    let editor = briefly(&own);
+    head.restore(&first).await.unwrap();
+    editor.join().unwrap();
+    assert!(porcelain(&folder).is_empty() && !folder.join("work.txt").exists());
+}
+
+/// Two state folders want the lock of a user's own index at once: neither takes the other's word for its own.
+#[tokio::test]
+async fn h52_two_state_folders_take_turns_at_a_users_index() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("one.txt"), "one\n");
+    let state = scene.root.path().join("other");
+    let other = Workspace::open(backend(&state), project.to_str().unwrap())
+        .await
+        .unwrap()
+        .head("two")
+        .create()
+        .await
+        .unwrap();
+    let files = state
+        .join("worktrees")
+        .join(other.workspace_id().as_str())
+        .join(other.id().as_str());
+    write(&files.join("two.txt"), "two\n");
+    let (first, git_dir) = (AtomicBool::new(true), project.join(".git"));
+    let at = git_dir.clone();
+    failpoint::arm("git.index.after-announcement", move || {
+        if first.swap(false, Ordering::Relaxed) {
+            assert_eq!(held(&at), 1);
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .build()
+                .unwrap();
+            runtime.block_on(other.merge_into("main")).unwrap();
+            assert_eq!(held(&at), 1, "the first one's is still there");
+        }
+        true
+    });
+    head.merge_into("main").await.unwrap();
+    failpoint::disarm_all();
+    assert_eq!(held(&git_dir), 0);
+    assert!(!git_dir.join("index.lock").exists());
+    assert!(porcelain(project).is_empty());
+    assert_eq!(git(project, &["show", "main:one.txt"]), "one");
+    assert_eq!(git(project, &["show", "main:two.txt"]), "two");
+}
+
+/// How many files in `git_dir` say who is about to take the lock of the index.
+fn held(git_dir: &Path) -> usize {
+    let names = git_dir.read_dir().unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("index.held-")).count()
 }

@@ -1,10 +1,13 @@
 //! Bringing work home.
 
+use std::sync::{Arc, Mutex};
+
+use everruns_core::failpoint;
 use everruns_core::workspace::{
     CommitIdentity, MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError,
 };
 
-use crate::fixture::{Scene, git, porcelain, read, snapshot, write};
+use crate::fixture::{Scene, git, porcelain, read, snapshot, try_git, write};
 
 fn scene_with_target() -> Scene {
     let scene = Scene::new();
@@ -273,4 +276,44 @@ async fn h52_parallel_merges_into_a_checked_out_branch_all_arrive() {
         assert!(project.join(format!("{number}.txt")).exists());
     }
     git(project, &["fsck", "--strict"]);
+}
+
+/// Proves H30 for what the user stages while a merge is about to change the index: it waits, and isn't overwritten.
+#[tokio::test]
+async fn h30_nobody_stages_anything_while_a_worktree_follows() {
+    for fails in [false, true] {
+        let scene = Scene::new();
+        let project = scene.repository.path.clone();
+        let head = scene.head("one").await;
+        write(&scene.folder(&head).join("work.txt"), "work\n");
+        write(&project.join("new.txt"), "the user's\n");
+        let (staged, at) = (Arc::new(Mutex::new(Vec::new())), project.clone());
+        let told = Arc::clone(&staged);
+        let stage = move || {
+            let output = try_git(&at, &["add", "new.txt"]);
+            let words = String::from_utf8_lossy(&output.stderr).into_owned();
+            told.lock().unwrap().push(words);
+        };
+        let again = stage.clone();
+        failpoint::arm("git.merge.after-work", move || {
+            stage();
+            true
+        });
+        failpoint::arm("git.advance.after-index", move || {
+            again();
+            !fails
+        });
+        let outcome = head.merge_into("main").await;
+        failpoint::disarm_all();
+        assert_eq!(outcome.is_err(), fails);
+        let staged = staged.lock().unwrap();
+        assert!(
+            staged.len() == 2 && staged.iter().all(|words| words.contains("index.lock")),
+            "{staged:?}"
+        );
+        assert_eq!(porcelain(&project), ["?? new.txt"]);
+        assert_eq!(project.join("work.txt").exists(), !fails);
+        git(&project, &["add", "new.txt"]);
+        assert_eq!(porcelain(&project), ["A  new.txt"]);
+    }
 }

@@ -93,6 +93,10 @@ impl<'repo> Refs<'repo> {
     }
 
     fn update(&self, name: &str, target: ObjectId, expected: &Expected, why: &str) -> Result<()> {
+        if matches!(expected, Expected::Nothing) {
+            // Where there is no room, there is none for the lock either.
+            self.expect_room(name)?;
+        }
         let lock = self.lock(name)?;
         hit("git.refs.after-lock")?;
         let from = self.expect(name, expected)?;
