@@ -3,6 +3,7 @@
 mod locate;
 mod open;
 mod partial;
+mod pattern_file;
 mod refs;
 mod revision;
 mod user_settings;
@@ -10,6 +11,7 @@ mod user_settings;
 pub(crate) use locate::locate;
 pub(crate) use open::Opener;
 pub(crate) use partial::{is_partial_clone, tell_lack};
+pub(crate) use pattern_file::read as read_patterns;
 pub(crate) use refs::{
     Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, dead_locks, is_of_dead, remove_dead_locks,
     signature_time,

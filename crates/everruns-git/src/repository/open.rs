@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gix::sec::Trust;
 
-use super::UserSettings;
+use super::{UserSettings, pattern_file};
 use crate::error::{GitStep as _, Result};
 
 /// How much of unpacked delta bases is kept for one repository, as much as Git keeps.
@@ -22,6 +22,9 @@ const OVERRIDES: [&str; 8] = [
     "gitoxide.core.useNsec=true",
     "commit.gpgSign=false",
 ];
+
+/// The settings that name a file of patterns.
+const PATTERN_FILES: [&str; 2] = ["core.excludesFile", "core.attributesFile"];
 
 /// Opens repositories.
 #[derive(Debug, Clone)]
@@ -68,7 +71,7 @@ impl Opener {
         );
         // Pattern files that the repository names are data, so they may be read; under reduced trust the
         // library would skip them, and status would differ from Git's.
-        for key in ["core.excludesFile", "core.attributesFile"] {
+        for key in PATTERN_FILES {
             if let Some(value) = repository.config_snapshot().string(key) {
                 values.push(format!("{key}={value}"));
             }
@@ -80,6 +83,7 @@ impl Opener {
                 .git("apply the user's settings")?;
             config.commit().git("apply the user's settings")?;
         }
+        blank_unreadable_patterns(&mut repository)?;
         Ok(repository)
     }
 
@@ -104,4 +108,27 @@ impl Opener {
             .config_overrides(OVERRIDES)
             .with(trust)
     }
+}
+
+/// Takes back the settings that name something else than a file of patterns, which the library would read to its end.
+fn blank_unreadable_patterns(repository: &mut gix::Repository) -> Result<()> {
+    let step = "check the files of patterns";
+    let mut blank = Vec::new();
+    for key in PATTERN_FILES {
+        let named = repository.config_snapshot().trusted_path(key);
+        if named
+            .unwrap_or_default()
+            .is_some_and(|path| !pattern_file::is_usable(&path))
+        {
+            blank.push(format!("{key}=/dev/null"));
+        }
+    }
+    if !blank.is_empty() {
+        let mut config = repository.config_snapshot_mut();
+        config
+            .append_config(blank, gix::config::Source::Api)
+            .git(step)?;
+        config.commit().git(step)?;
+    }
+    Ok(())
 }

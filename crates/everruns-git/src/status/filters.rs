@@ -10,6 +10,7 @@ use gix::status::index_worktree::Item;
 use super::degraded::fact;
 use crate::error::{GitStep as _, Result};
 use crate::files::{Files, Found};
+use crate::repository::read_patterns;
 use crate::scan::{Scan, path_of};
 
 /// The name of the files with attributes.
@@ -53,7 +54,7 @@ fn outside(worktree: &gix::Repository) -> Vec<Vec<u8>> {
         .trusted_path("core.attributesFile")
         .unwrap_or_default();
     let paths = own.into_iter().chain(user);
-    paths.filter_map(|path| std::fs::read(path).ok()).collect()
+    paths.filter_map(|path| read_patterns(&path)).collect()
 }
 
 /// The files with attributes in the working tree and in the index.

@@ -206,3 +206,42 @@ async fn h16_what_took_an_executable_files_place_is_not_opened() {
         "tools/run.sh"
     );
 }
+
+/// H16 and H44: a file of patterns that configuration names is read only if it is one, and no larger than is bearable.
+#[tokio::test]
+async fn h16_h44_what_is_named_as_a_file_of_patterns_is_looked_at_first() {
+    for run_filters in [false, true] {
+        let mut scene = Scene::new();
+        let backend = everruns_git::LocalGitWorkspace::builder(&scene.state)
+            .user_settings(false)
+            .run_filters(run_filters)
+            .build()
+            .unwrap();
+        scene.backend = std::sync::Arc::new(backend);
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("new.txt"), "new\n");
+        let at = |name: &str| scene.root.path().join(name);
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), mode).unwrap();
+        write(&at("large"), "new.txt\n");
+        let file = std::fs::OpenOptions::new().write(true).open(at("large"));
+        file.unwrap().set_len(1 << 40).unwrap();
+        write(&at("patterns"), "new.txt\n");
+        std::os::unix::fs::symlink("patterns", at("link")).unwrap();
+        for (name, is_read) in [("pipe", false), ("large", false), ("link", true)] {
+            for key in ["core.attributesFile", "core.excludesFile"] {
+                let named = at(name);
+                let named = named.to_str().unwrap();
+                git(&scene.repository.path, &["config", key, named]);
+            }
+            let limit = std::time::Duration::from_secs(20);
+            let status = tokio::time::timeout(limit, head.status()).await;
+            let told = told(&status.unwrap().unwrap());
+            assert_eq!(told.is_empty(), is_read, "{name}: {told:?}");
+            let kept = tokio::time::timeout(limit, head.checkpoint()).await;
+            kept.unwrap().unwrap();
+        }
+        assert!(porcelain(&folder).is_empty());
+    }
+}

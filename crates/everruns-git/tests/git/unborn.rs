@@ -252,6 +252,41 @@ async fn h26_an_empty_repository_has_no_revisions() {
     }
 }
 
+/// Where a tag alone leads to commits, a head is never made of nothing; nor where it can't be told what there is.
+#[tokio::test]
+async fn h26_an_unborn_head_beside_a_tag_is_told() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    git(project, &["tag", "v1"]);
+    git(project, &["checkout", "-q", "--orphan", "fresh"]);
+    git(project, &["branch", "-q", "-D", "main"]);
+    let workspace = scene.workspace().await;
+    let failure = workspace.head("x").create().await.unwrap_err();
+    assert!(
+        matches!(failure, WorkspaceError::UnknownRevision { .. }),
+        "{failure:?}"
+    );
+    let head = workspace.head("y").from_revision("v1").create().await;
+    assert!(porcelain(&scene.folder(&head.unwrap())).is_empty());
+
+    let scene = self::scene(Kind::Plain);
+    let workspace = scene.workspace().await;
+    workspace.head("x").create().await.unwrap();
+    write(
+        &scene.repository.path.join(".git/refs/heads/broken"),
+        "nonsense\n",
+    );
+    let failure = workspace.head("y").create().await.unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            WorkspaceError::Provider { .. } | WorkspaceError::Backend { .. }
+        ),
+        "{failure:?}"
+    );
+    assert_eq!(workspace.heads().await.unwrap().len(), 1);
+}
+
 /// Where only `HEAD` is without a commit, a head is never made of nothing.
 #[tokio::test]
 async fn h26_an_unborn_head_beside_other_branches_is_told() {
