@@ -317,7 +317,8 @@ impl Files {
         Ok(Some((folder, OsString::from_vec(name.to_vec()))))
     }
 
-    fn whole(&self, path: &BStr) -> PathBuf {
+    /// The whole path of `path`; whoever opens it may follow links that `self` doesn't.
+    pub(crate) fn whole(&self, path: &BStr) -> PathBuf {
         self.path.join(OsStr::from_bytes(path))
     }
 }

@@ -73,6 +73,8 @@ mod reflink;
 mod restore;
 #[path = "git/status.rs"]
 mod status;
+#[path = "git/submodules.rs"]
+mod submodules;
 #[path = "git/unborn.rs"]
 mod unborn;
 #[path = "git/undo.rs"]

@@ -79,6 +79,12 @@ pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture
     let mut manifest = Manifest::default();
     let edits = unstaged(worktree, &scan, &mut manifest)?;
     changed.extend(edits.paths());
+    let unreadable = scan.unreadable.iter().map(|submodule| Uncaptured {
+        path: submodule.path.clone(),
+        reason: "a submodule that can't be looked at".to_owned(),
+        holds_work: true,
+    });
+    manifest.uncaptured.extend(unreadable);
     let files = edits.apply(worktree, index)?;
     let state = Captured {
         head,

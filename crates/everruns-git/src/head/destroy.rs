@@ -1,5 +1,7 @@
 //! Destroying a head: its work is under a reference before any of its files go.
 
+use std::collections::BTreeSet;
+
 use everruns_core::failpoint::hit;
 
 use super::busy::InUse;
@@ -53,8 +55,11 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
 fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
     let worktree = match handle.open() {
         Ok(worktree) => worktree,
-        // Somebody removed the folder: there is nothing left to keep, or to lose.
-        Err(GitError::WorktreeMissing { .. }) => return Ok(None),
+        // Somebody removed the folder: nothing is left to keep, but the record may hold submodules' commits.
+        Err(GitError::WorktreeMissing { .. }) => {
+            refuse_others(with_own_commits(handle, None)?)?;
+            return Ok(None);
+        }
         Err(failure) => return Err(failure),
     };
     let capture = checkpoint::capture_with_changes(&worktree)?;
@@ -66,18 +71,26 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         .filter(|entry| entry.holds_work)
         .map(|entry| path_text(entry.path.as_ref()))
         .collect();
-    repositories.extend(with_own_commits(&worktree)?);
-    if !repositories.is_empty() {
-        return Err(GitError::HoldsOtherWork {
-            paths: repositories,
-        });
-    }
+    repositories.extend(with_own_commits(handle, Some(&worktree))?);
+    refuse_others(repositories)?;
     if captured.is_clean() && on_own_branch(handle, &worktree, captured) {
         return Ok(None);
     }
     let label = Some("before the head was destroyed");
     let (context, id) = (&handle.context, &handle.record.id);
     checkpoint::take_captured(context, &worktree, id, &capture, label).map(Some)
+}
+
+/// Fails if `repositories` hold work that would go with the head and is in no repository that stays.
+fn refuse_others(mut repositories: Vec<String>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    repositories.retain(|path| seen.insert(path.clone()));
+    if repositories.is_empty() {
+        return Ok(());
+    }
+    Err(GitError::HoldsOtherWork {
+        paths: repositories,
+    })
 }
 
 /// Whether the head's own branch leads to the commit that is checked out.

@@ -18,6 +18,7 @@ use gix::status::{Item, Submodule, UntrackedFiles};
 use gix::submodule::config::Ignore;
 use gix::worktree::IndexPersistedOrInMemory;
 
+use super::submodules::Unreadable;
 use super::{displaced, submodules, unchanged};
 use crate::error::{GitError, GitStep as _, Result};
 
@@ -28,6 +29,8 @@ pub(crate) struct Scan {
     pub(crate) staged: Vec<gix::diff::index::Change>,
     /// How the files differ from the index, untracked ones included.
     pub(crate) unstaged: Vec<index_worktree::Item>,
+    /// Submodules of which it can't be told, or not wholly, how they differ.
+    pub(crate) unreadable: Vec<Unreadable>,
 }
 
 /// Whether renames between the commit and the index are looked for.
@@ -71,9 +74,11 @@ pub(super) fn scan_at(worktree: &gix::Repository, renames: Renames, depth: usize
     let mut scan = Scan {
         staged: Vec::new(),
         unstaged: displaced,
+        unreadable: Vec::new(),
     };
-    scan.unstaged
-        .extend(submodules::changed(worktree, &index, folder, depth)?);
+    let found = submodules::look(worktree, &index, folder, depth)?;
+    scan.unstaged.extend(found.changed);
+    scan.unreadable = found.unreadable;
     if !nothing_to_compare {
         compare(worktree, marked, is_head_tree, renames, &mut scan)?;
     }

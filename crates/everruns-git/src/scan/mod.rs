@@ -2,8 +2,10 @@
 
 mod displaced;
 mod look;
+mod place;
 mod submodules;
 mod unchanged;
 
 pub(crate) use look::{Renames, Scan, path_of, scan};
-pub(crate) use submodules::open as open_submodule;
+pub(crate) use place::{Place as SubmodulePlace, open as open_submodule, open_git_dir};
+pub(crate) use submodules::DEEPEST;

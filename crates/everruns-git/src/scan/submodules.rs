@@ -1,80 +1,132 @@
 //! Submodules, compared with what the index says of them.
 //!
 //! The library would open a submodule's repository with all the trust that its owner's files deserve, and so run filters
-//! that anybody who can write into the head has named. So submodules are kept from it, and opened as everything else is.
+//! that anybody who can write into the head has named. So submodules are kept from it, and opened with none.
 
 use std::path::Path;
 
+use gix::bstr::{BStr, BString};
 use gix::index::entry::{Mode, Stage};
 use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use gix::submodule::Status;
 
 use super::look::{Renames, scan_at};
-use crate::error::{GitStep as _, Result};
+use super::place::{Place, open};
+use crate::error::Result;
+use crate::files::Files;
 
 /// How deep submodules in submodules are looked at.
-const DEEPEST: usize = 8;
+pub(crate) const DEEPEST: usize = 8;
 
-/// The submodules in the working tree at `folder` that differ from `index`.
-pub(super) fn changed(
+/// A submodule that can't be looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable {
+    /// Its path.
+    pub(crate) path: BString,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// What was found of the submodules in a working tree.
+#[derive(Debug, Default)]
+pub(super) struct Submodules {
+    /// Those that differ from the index.
+    pub(super) changed: Vec<Item>,
+    /// Those of which that can't be told, or not all of it.
+    pub(super) unreadable: Vec<Unreadable>,
+}
+
+/// What a look into a submodule shows.
+enum Inside {
+    Clean,
+    /// One change is enough to tell that there are some.
+    Changed(Box<gix::status::Item>),
+    Unreadable(String),
+}
+
+/// Looks at the submodules in the working tree at `folder`. None that is broken keeps the others from being seen.
+pub(super) fn look(
     worktree: &gix::Repository,
     index: &gix::index::State,
     folder: &Path,
     depth: usize,
-) -> Result<Vec<Item>> {
-    let mut items = Vec::new();
-    if depth >= DEEPEST {
-        return Ok(items);
+) -> Result<Submodules> {
+    let mut found = Submodules::default();
+    let is_submodule = |entry: &gix::index::Entry| entry.mode == Mode::COMMIT;
+    if !index.entries().iter().any(is_submodule) {
+        return Ok(found);
     }
+    let files = Files::open(folder)?;
     for (entry_index, entry) in index.entries().iter().enumerate() {
-        if entry.mode != Mode::COMMIT || entry.stage() != Stage::Unconflicted {
+        if !is_submodule(entry) || entry.stage() != Stage::Unconflicted {
             continue;
         }
         let path = entry.path(index);
-        let below = folder.join(gix::path::from_bstr(path).git("convert a path")?);
-        let Some(submodule) = open(worktree, &below) else {
-            continue;
+        let mut unreadable = |reason| {
+            found.unreadable.push(Unreadable {
+                path: path.to_owned(),
+                reason,
+            });
+        };
+        let submodule = match open(worktree, &files, path) {
+            // What took the place of a folder is seen by the comparison of files.
+            Place::Nothing => continue,
+            Place::Unusable(reason) => {
+                unreadable(reason);
+                continue;
+            }
+            Place::Repository(submodule) => submodule,
         };
         let head = submodule.head_id().ok().map(gix::Id::detach);
-        // One change is enough to tell that there are some.
-        let changes = first_change(&submodule, depth + 1)?;
+        let changes = match inside(&submodule, depth + 1) {
+            Inside::Clean => None,
+            Inside::Changed(change) => Some(*change),
+            Inside::Unreadable(reason) => {
+                unreadable(reason);
+                None
+            }
+        };
         if changes.is_none() && head == Some(entry.id) {
             continue;
         }
-        let status = Status {
-            index_id: Some(entry.id),
-            checked_out_head_id: head,
-            changes: Some(changes.into_iter().collect()),
-            ..Status::default()
-        };
-        items.push(Item::Modification {
-            entry: entry.clone(),
-            entry_index,
-            rela_path: path.to_owned(),
-            status: EntryStatus::Change(Change::SubmoduleModification(status)),
-        });
+        found
+            .changed
+            .push(modification(entry, entry_index, path, head, changes));
     }
-    Ok(items)
+    Ok(found)
 }
 
-/// The repository of the submodule in `folder`, trusted as little as the one that it is in; `None` if there is none.
-pub(crate) fn open(worktree: &gix::Repository, folder: &Path) -> Option<gix::Repository> {
-    std::fs::symlink_metadata(folder.join(".git")).ok()?;
-    let options = worktree
-        .open_options()
-        .clone()
-        .open_path_as_is(false)
-        .with(worktree.git_dir_trust());
-    let opened = gix::open_opts(folder, options).ok()?;
-    // Its configuration could send us elsewhere.
-    let real = std::fs::canonicalize(opened.workdir()?).ok()?;
-    (real == std::fs::canonicalize(folder).ok()?).then_some(opened)
+fn modification(
+    entry: &gix::index::Entry,
+    entry_index: usize,
+    path: &BStr,
+    head: Option<gix::ObjectId>,
+    changes: Option<gix::status::Item>,
+) -> Item {
+    let status = Status {
+        index_id: Some(entry.id),
+        checked_out_head_id: head,
+        changes: Some(changes.into_iter().collect()),
+        ..Status::default()
+    };
+    Item::Modification {
+        entry: entry.clone(),
+        entry_index,
+        rela_path: path.to_owned(),
+        status: EntryStatus::Change(Change::SubmoduleModification(status)),
+    }
 }
 
 /// A change of the files or the index of `submodule`, untracked files included.
-fn first_change(submodule: &gix::Repository, depth: usize) -> Result<Option<gix::status::Item>> {
-    let scan = scan_at(submodule, Renames::Off, depth)?;
+fn inside(submodule: &gix::Repository, depth: usize) -> Inside {
+    if depth > DEEPEST {
+        return Inside::Unreadable("it is too deep in other submodules".to_owned());
+    }
+    let scan = match scan_at(submodule, Renames::Off, depth) {
+        Ok(scan) => scan,
+        Err(failure) => return Inside::Unreadable(failure.to_string()),
+    };
     let staged = scan.staged.into_iter().map(gix::status::Item::TreeIndex);
     let unstaged = scan.unstaged.into_iter().filter(|item| match item {
         Item::Modification { status, .. } => !matches!(status, EntryStatus::NeedsUpdate(_)),
@@ -84,5 +136,11 @@ fn first_change(submodule: &gix::Repository, depth: usize) -> Result<Option<gix:
         Item::Rewrite { .. } => false,
     });
     let mut changes = staged.chain(unstaged.map(gix::status::Item::IndexWorktree));
-    Ok(changes.next())
+    match (changes.next(), scan.unreadable.into_iter().next()) {
+        (Some(change), _) => Inside::Changed(Box::new(change)),
+        (None, Some(below)) => {
+            Inside::Unreadable(format!("{} in it: {}", below.path, below.reason))
+        }
+        (None, None) => Inside::Clean,
+    }
 }

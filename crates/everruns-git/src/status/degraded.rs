@@ -7,6 +7,7 @@ use gix::index::entry::Mode;
 use gix::status::index_worktree::Item;
 
 use crate::error::{GitStep as _, Result};
+use crate::files::Files;
 use crate::head::Handle;
 use crate::names::path_text;
 use crate::repository::is_partial_clone;
@@ -23,7 +24,7 @@ pub(crate) fn degraded(
     let mut facts = Vec::new();
     branch(handle, worktree, &mut facts);
     settings(worktree, &mut facts);
-    submodules(handle, worktree, &mut facts)?;
+    submodules(handle, worktree, scan, &mut facts)?;
     uncaptured(scan, &mut facts);
     if !handle.context.opener.runs_filters() {
         filters(&handle.worktree().folder, worktree, scan, &mut facts)?;
@@ -65,21 +66,32 @@ fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
     }
 }
 
-/// Submodules whose folders hold no repository.
+/// Submodules whose folders hold no repository, and those whose repositories can't be looked at.
 fn submodules(
     handle: &Handle,
     worktree: &gix::Repository,
+    scan: &Scan,
     facts: &mut Vec<DegradedFact>,
 ) -> Result<()> {
+    for submodule in &scan.unreadable {
+        let detail = format!(
+            "the submodule can't be looked at, and checkpoints don't hold it: {}",
+            submodule.reason
+        );
+        let path = Some(submodule.path.as_ref());
+        facts.push(fact("submodule-unreadable", path, detail));
+    }
     let index = worktree.index_or_empty().git("read the index")?;
+    let files = Files::open(&handle.worktree().folder)?;
     for entry in index
         .entries()
         .iter()
         .filter(|entry| entry.mode == Mode::COMMIT)
     {
         let path = entry.path(&index);
-        let folder = gix::path::from_bstr(path).git("convert a path")?;
-        if std::fs::symlink_metadata(handle.worktree().folder.join(folder).join(".git")).is_err() {
+        let mut link = path.to_owned();
+        link.extend_from_slice(b"/.git");
+        if matches!(files.stat(link.as_ref()), Ok(None)) {
             let detail = "the submodule is not initialised in this head; its files are not there";
             facts.push(fact("submodule-not-initialised", Some(path), detail));
         }

@@ -1,6 +1,6 @@
 //! Repositories of every kind, each beside the real `git`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use everruns_core::workspace::{
@@ -9,7 +9,7 @@ use everruns_core::workspace::{
 use tempfile::TempDir;
 
 use crate::fixture::{
-    Repository, Scene, git, make_executable, porcelain, read, snapshot, told, try_git, write,
+    Repository, Scene, git, make_executable, porcelain, read, snapshot, told, write,
 };
 
 /// What Git says of a working tree, its branch apart.
@@ -355,89 +355,6 @@ async fn h26_a_linked_worktree_leads_to_its_repository() {
     assert!(status.contains("branch.head side"));
 }
 
-/// A repository with a submodule, and a head of it in which the submodule is checked out.
-async fn with_submodule() -> (Scene, WorkspaceHead, PathBuf) {
-    let scene = Scene::new();
-    let project = &scene.repository.path;
-    let library = Repository::small(&scene.root.path().join("library"));
-    let add = ["submodule", "add", "-q", library.path.to_str().unwrap()];
-    git(project, &[&add[..], &["vendor/library"]].concat());
-    scene.repository.commit_all("submodule");
-    let head = scene.head("one").await;
-    let folder = scene.folder(&head);
-    git(&folder, &["submodule", "--quiet", "update", "--init"]);
-    let submodule = folder.join("vendor/library");
-    git(&submodule, &["checkout", "-q", "-B", "main"]);
-    (scene, head, submodule)
-}
-
-/// Proves H27 and H23 for submodules: `status` is git's, and what only a submodule holds is never destroyed.
-#[tokio::test]
-async fn h27_submodules_are_compared_and_their_work_is_not_lost() {
-    let (scene, head, submodule) = with_submodule().await;
-    let folder = scene.folder(&head);
-    let expect = async |what: &str, lines: &[&str]| {
-        assert_eq!(porcelain(&folder), lines, "{what}");
-        let status = head.status().await.unwrap();
-        assert_eq!(told(&status), lines, "{what}");
-    };
-    expect("checked out", &[]).await;
-    assert!(kinds(&head.status().await.unwrap()).is_empty());
-    let clean = head.checkpoint().await.unwrap();
-    assert!(clean.uncaptured.is_empty());
-
-    write(&submodule.join("README.md"), "changed\n");
-    expect("changed", &[" M vendor/library"]).await;
-    git(&submodule, &["add", "-A"]);
-    expect("staged in it", &[" M vendor/library"]).await;
-    git(&submodule, &["reset", "-q", "--hard"]);
-    write(&submodule.join("new.txt"), "new\n");
-    expect("untracked in it", &[" M vendor/library"]).await;
-    let checkpoint = head.checkpoint().await.unwrap();
-    let told: Vec<_> = checkpoint
-        .uncaptured
-        .iter()
-        .map(|entry| (entry.path.as_str(), entry.reason.as_str()))
-        .collect();
-    assert_eq!(told, [("vendor/library", "changes in a submodule")]);
-    let refused = async |what: &str| {
-        let failure = head.destroy().await.unwrap_err();
-        assert!(
-            matches!(failure, WorkspaceError::HeadUnavailable { .. }),
-            "{what}: {failure:?}"
-        );
-        assert!(submodule.join("README.md").exists(), "{what}");
-    };
-    refused("untracked files").await;
-
-    git(&submodule, &["add", "-A"]);
-    git(&submodule, &["commit", "-qm", "in the submodule"]);
-    expect("another commit", &[" M vendor/library"]).await;
-    refused("a commit that no remote has").await;
-    let at = git(&submodule, &["rev-parse", "HEAD"]);
-    let receipt = head
-        .commit(CommitRequest::new("the submodule"))
-        .await
-        .unwrap();
-    assert_eq!(receipt.changed, ["vendor/library"]);
-    let stored = git(&folder, &["rev-parse", "HEAD:vendor/library"]);
-    assert_eq!(stored, at);
-    expect("committed", &[]).await;
-    // Nobody else has the commit that is recorded now, but a restore changes what is recorded, not what is there.
-    head.restore(&clean).await.unwrap();
-    assert_eq!(git(&submodule, &["rev-parse", "HEAD"]), at);
-    expect("restored", &[" M vendor/library"]).await;
-    refused("a commit that no remote has, after a restore").await;
-    git(
-        &submodule,
-        &["push", "-q", "origin", "HEAD:refs/heads/kept"],
-    );
-    head.destroy().await.unwrap();
-    assert!(!folder.exists());
-    let library = scene.root.path().join("library");
-    assert_eq!(git(&library, &["rev-parse", "kept"]), at);
-}
-
 /// A submodule leads to the workspace of its own repository.
 #[tokio::test]
 async fn h27_a_submodule_is_a_repository_of_its_own() {
@@ -472,50 +389,4 @@ async fn h27_a_submodule_is_a_repository_of_its_own() {
     assert_eq!(porcelain(project), [" M vendor/library"]);
     head.destroy().await.unwrap();
     assert!(porcelain(&submodule).is_empty());
-}
-
-/// Proves H20 for what somebody puts where a submodule goes: its filters don't run, and it leads nowhere else.
-#[tokio::test]
-async fn h20_a_planted_submodule_runs_nothing() {
-    let (scene, head, submodule) = with_submodule().await;
-    let folder = scene.folder(&head);
-    let marks = scene.root.path().join("marks");
-    std::fs::create_dir(&marks).unwrap();
-    let program = scene.root.path().join("program");
-    write(
-        &program,
-        &format!("#!/bin/sh\ntouch {}/ran\ncat\n", marks.display()),
-    );
-    make_executable(&program);
-    let planted = [false, true];
-    for own_folder in planted {
-        if own_folder {
-            std::fs::remove_dir_all(&submodule).unwrap();
-            Repository::small(&submodule);
-        }
-        let config = |key: &str| git(&submodule, &["config", key, program.to_str().unwrap()]);
-        config("filter.evil.clean");
-        config("filter.evil.smudge");
-        config("filter.evil.process");
-        config("core.fsmonitor");
-        write(&submodule.join(".gitattributes"), "* filter=evil\n");
-        // Of the same size, so that only its content tells that it is another.
-        write(&submodule.join("README.md"), "# Changed\n");
-        head.status().await.unwrap();
-        head.checkpoint().await.unwrap();
-        head.diff().await.unwrap();
-        head.destroy().await.unwrap_err();
-        assert_eq!(std::fs::read_dir(&marks).unwrap().count(), 0);
-    }
-    // A link to somewhere else is no submodule.
-    let victim = Repository::small(&scene.root.path().join("victim"));
-    let before = snapshot(&victim.path);
-    std::fs::remove_dir_all(&submodule).unwrap();
-    let link = format!("gitdir: {}/.git\n", victim.path.display());
-    write(&submodule.join(".git"), &link);
-    head.status().await.unwrap();
-    head.checkpoint().await.unwrap();
-    assert_eq!(snapshot(&victim.path), before);
-    assert!(folder.exists());
-    assert!(try_git(&folder, &["status"]).status.success());
 }
