@@ -122,10 +122,12 @@ impl Runner {
     /// Records an answer before any of its calls is made. `true` when it ends the turn: it calls nothing, and the
     /// user has said nothing meanwhile.
     async fn record(&self, answer: Answer) -> Result<bool, SessionError> {
+        // What calls find is on record before they are made: should the process end in one of them, nobody could tell
+        // any more how the files were before.
         let kept = if answer.tool_calls.is_empty() {
             self.keep().await
         } else {
-            None
+            self.before_change(&answer.tool_calls).await
         };
         let mut state = self.journal.lock().await;
         let ends = answer.tool_calls.is_empty() && !state.conversation.has_steering();
@@ -148,7 +150,6 @@ impl Runner {
         let tools = &self.active.agent.parts().tools;
         let mut waiting = calls::groups(tools, calls).into_iter();
         while let Some(group) = waiting.next() {
-            let before = self.before_change(&group).await;
             let made = if self.cancellation.is_cancelled() {
                 let unmade = group.into_iter();
                 unmade.map(|call| Ended::cancelled(call, false)).collect()
@@ -156,7 +157,7 @@ impl Runner {
                 calls::make(&self.journal, tools, &self.context, self.number, group).await
             };
             failpoint::hit("engine.turn.after-tool-before-result")?;
-            let mut events: Vec<_> = before.into_iter().chain(self.results(made)).collect();
+            let mut events: Vec<_> = self.results(made);
             let cancelled = self.cancellation.is_cancelled();
             if cancelled {
                 let unmade = waiting.by_ref().flatten();
@@ -201,11 +202,11 @@ impl Runner {
         Ok(turn.end(outcome))
     }
 
-    /// What to record of the files before a group of calls that may change them.
-    async fn before_change(&self, group: &[ToolCall]) -> Option<EventPayload> {
+    /// What to record of the files before calls that may change them.
+    async fn before_change(&self, calls: &[ToolCall]) -> Option<EventPayload> {
         let agent = &self.active.agent;
         let tools = &agent.parts().tools;
-        if group.iter().all(|call| tools.only_reads(&call.name)) {
+        if calls.iter().all(|call| tools.only_reads(&call.name)) {
             return None;
         }
         self.changed.store(true, Ordering::Relaxed);
@@ -214,7 +215,7 @@ impl Runner {
         let own = &self.active.own_changes;
         let kept = keep::before_first_change(agent, head, own, &known, self.number).await;
         // After what comes before it is kept.
-        if !group
+        if !calls
             .iter()
             .all(|call| tools.is_confined_to_files(&call.name))
         {

@@ -14,11 +14,19 @@ mod support;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use everruns_core::failpoint;
+use everruns_core::file_system::Precondition;
+use everruns_core::model::ToolSpec;
+use everruns_core::path::WorkspacePath;
 use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore};
 use everruns_core::workspace::{WorkspaceBackend, WorkspaceHead};
-use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session, SessionError};
-use serde_json::json;
+use everruns_engine::{
+    Engine, InMemorySessionStore, ResumeError, Session, SessionError, Tool, ToolContext, ToolError,
+    ToolOutput,
+};
+use serde_json::{Value, json};
 use support::{Echo, Script, Step, agent_of, engine_over, head, memory};
 
 const START: [&str; 5] = [
@@ -90,6 +98,65 @@ async fn h65_h66_every_step_fails_once() {
         fork_fails(name).await;
     }
     a_head_that_another_session_took_is_left_to_it().await;
+    a_first_change_of_unknown_outcome_can_be_taken_back().await;
+}
+
+/// A tool that makes a file.
+#[derive(Debug)]
+struct Making;
+
+#[async_trait]
+impl Tool for Making {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "make".to_owned(),
+            description: "Makes a file.".to_owned(),
+            input_schema: json!({"type": "object"}),
+        }
+    }
+
+    async fn call(&self, context: &ToolContext, _: Value) -> Result<ToolOutput, ToolError> {
+        let files = context.file_system();
+        let bytes = Bytes::from_static(b"made");
+        files
+            .write(&made(), bytes, Precondition::Any)
+            .await
+            .unwrap();
+        Ok(ToolOutput::new("made"))
+    }
+}
+
+fn made() -> WorkspacePath {
+    WorkspacePath::parse("made.txt").unwrap()
+}
+
+/// How the files were before is on record before the first call that may change them is made.
+async fn a_first_change_of_unknown_outcome_can_be_taken_back() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let script = Script::new([Step::Call(vec![("make", json!({}))])]);
+    let making = |script: &Script| {
+        let agent = agent_of(script).tool(Making);
+        agent
+            .workspace_backend(Arc::clone(&backend))
+            .build()
+            .unwrap()
+    };
+    let session = engine_over(&store)
+        .create(making(&script))
+        .workspace(head(&backend, "x").await);
+    failpoint::arm("engine.turn.after-tool-before-result", || false);
+    session.send_and_wait("Make it.").await.unwrap_err();
+    failpoint::disarm_all();
+    let id = session.session_id().clone();
+    drop(session);
+    let engine = engine_over(&store);
+    engine.attach(&id, making(&Script::new([])));
+    let session = engine.resume(&id).await.unwrap();
+    let files = session.workspace_head().unwrap().file_system();
+    assert!(files.stat(&made()).await.is_ok(), "the call took effect");
+    session.rewind(Sequence(1)).await.unwrap();
+    assert!(files.stat(&made()).await.is_err(), "and is taken back");
 }
 
 /// After a crash the head of a fork is anybody's, until the fork's session has claimed it.
