@@ -13,6 +13,7 @@ mod plan;
 mod prune;
 mod recover;
 mod restore;
+mod submodule_tips;
 mod submodules;
 
 pub(crate) use apply::write;

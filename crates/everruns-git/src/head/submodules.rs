@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString};
 use gix::index::entry::Mode;
-use gix::revision::walk::Sorting;
-use gix::traverse::commit::simple::CommitTimeOrder;
 
 use super::handle::Handle;
+use super::submodule_tips::{Tips, leads_to_all};
 use crate::error::{GitStep as _, Result};
 use crate::files::Files;
 use crate::names::path_text;
@@ -34,6 +33,7 @@ pub(super) fn with_own_commits(
     };
     let mut look = Look {
         shared,
+        going: [handle.worktree().folder, handle.worktree().record].map(real),
         base: &handle.record.base,
         recorded: None,
         seen: HashSet::new(),
@@ -50,6 +50,8 @@ pub(super) fn with_own_commits(
 struct Look<'a> {
     /// A repository with the objects that all worktrees share.
     shared: &'a gix::Repository,
+    /// The folders that go with the head.
+    going: [PathBuf; 2],
     /// The commit that the head started from.
     base: &'a str,
     /// The commits of submodules that `base` records, once they were asked for.
@@ -128,8 +130,7 @@ impl Look<'_> {
 
     /// Whether the Git directory has not been looked at before.
     fn is_new(&mut self, git_dir: &Path) -> bool {
-        let real = fs::canonicalize(git_dir).unwrap_or_else(|_| git_dir.to_owned());
-        self.seen.insert(real)
+        self.seen.insert(real(git_dir.to_owned()))
     }
 
     /// Whether everything in `submodule` is in a branch of a remote, or came from outside as a commit that the head's
@@ -137,7 +138,7 @@ impl Look<'_> {
     ///
     /// What the head records now proves nothing: it may be a commit that was made in this very submodule.
     fn is_kept(&mut self, submodule: &gix::Repository) -> bool {
-        let Some(Tips { mut own, elsewhere }) = Tips::of(submodule) else {
+        let Some(Tips { mut own, elsewhere }) = Tips::of(submodule, &self.going) else {
             return false;
         };
         if own.is_empty() || leads_to_all(submodule, &elsewhere, &mut own) {
@@ -172,8 +173,13 @@ fn recorded_by(repository: &gix::Repository, base: &str) -> Result<HashSet<Objec
     Ok(submodules.map(|entry| entry.id).collect())
 }
 
+/// The path without links, of what is there.
+fn real(path: PathBuf) -> PathBuf {
+    fs::canonicalize(&path).unwrap_or(path)
+}
+
 /// The folders in `folder`, no links among them; none if it is gone.
-fn below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(super) fn below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -187,73 +193,4 @@ fn below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         }
     }
     Ok(folders)
-}
-
-/// Takes from `wanted` what `tips` lead to in `submodule`; `true` if nothing is left.
-fn leads_to_all(
-    submodule: &gix::Repository,
-    tips: &[ObjectId],
-    wanted: &mut HashSet<ObjectId>,
-) -> bool {
-    if tips.is_empty() {
-        return false;
-    }
-    let newest = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
-    let walk = submodule.rev_walk(tips.iter().copied()).sorting(newest);
-    let Ok(commits) = walk.all() else {
-        return false;
-    };
-    for commit in commits {
-        let Ok(commit) = commit else {
-            return false;
-        };
-        wanted.remove(&commit.id);
-        if wanted.is_empty() {
-            return true;
-        }
-    }
-    false
-}
-
-/// What the references of a submodule lead to.
-struct Tips {
-    /// Its own: `HEAD`, branches, tags and all others.
-    own: HashSet<ObjectId>,
-    /// Those of its remotes.
-    elsewhere: Vec<ObjectId>,
-}
-
-impl Tips {
-    /// The tips of `submodule`; `None` if not all of them can be read.
-    fn of(submodule: &gix::Repository) -> Option<Self> {
-        let mut tips = Self {
-            own: HashSet::new(),
-            elsewhere: Vec::new(),
-        };
-        // What worktrees of its own have checked out would go as well.
-        if !below(&submodule.common_dir().join("worktrees"))
-            .ok()?
-            .is_empty()
-        {
-            return None;
-        }
-        let head = submodule.head().ok()?;
-        if !head.is_unborn() {
-            tips.own.insert(submodule.head_id().ok()?.detach());
-        }
-        for reference in submodule.references().ok()?.all().ok()? {
-            let mut reference = reference.ok()?;
-            let of_remote = reference.name().as_bstr().starts_with(b"refs/remotes/");
-            match reference.peel_to_id() {
-                Ok(tip) if of_remote => tips.elsewhere.push(tip.detach()),
-                Ok(tip) => {
-                    tips.own.insert(tip.detach());
-                }
-                // Such as the default branch of a remote that has none of that name any more.
-                Err(_) if of_remote => {}
-                Err(_) => return None,
-            }
-        }
-        Some(tips)
-    }
 }

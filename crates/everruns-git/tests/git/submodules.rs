@@ -227,6 +227,42 @@ async fn c12_a_submodule_that_was_removed_still_holds_its_commits() {
     head.destroy().await.unwrap();
 }
 
+/// Proves C12 for remotes that go with the head, and for those that never were.
+#[tokio::test]
+async fn c12_a_remote_inside_the_head_keeps_nothing() {
+    let (scene, head, submodule) = with_submodule().await;
+    let folder = scene.folder(&head);
+    commit_in(&submodule, "new.txt");
+    let inside = folder.join("ignored/mirror");
+    git(&folder, &["init", "-q", "--bare", "ignored/mirror"]);
+    let add = ["remote", "add", "inside", inside.to_str().unwrap()];
+    git(&submodule, &add);
+    git(
+        &submodule,
+        &["push", "-q", "inside", "HEAD:refs/heads/kept"],
+    );
+    git(&submodule, &["rev-parse", "refs/remotes/inside/kept"]);
+    head.commit(CommitRequest::new("the submodule"))
+        .await
+        .unwrap();
+    is_refused_for(&head, "vendor/library").await;
+    git(&submodule, &["remote", "remove", "inside"]);
+    git(
+        &submodule,
+        &["update-ref", "refs/remotes/none/kept", "HEAD"],
+    );
+    is_refused_for(&head, "vendor/library").await;
+    let outside = scene.root.path().join("mirror");
+    git(scene.root.path(), &["init", "-q", "--bare", "mirror"]);
+    let add = ["remote", "add", "outside", outside.to_str().unwrap()];
+    git(&submodule, &add);
+    git(
+        &submodule,
+        &["push", "-q", "outside", "HEAD:refs/heads/kept"],
+    );
+    head.destroy().await.unwrap();
+}
+
 /// Proves C12 for submodules of submodules.
 #[tokio::test]
 async fn c12_a_submodule_in_a_submodule_is_looked_at() {
