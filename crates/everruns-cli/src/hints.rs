@@ -74,7 +74,7 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::Conflicted { .. } => {
             "resolve the files between their markers in the head's folder, then `git add` and `git commit` there".to_owned()
         }
-        WorkspaceError::HeadBusy { .. } => "wait until it ends, and try again".to_owned(),
+        WorkspaceError::HeadBusy { .. } => "wait until it ends, or stop it, and try again".to_owned(),
         WorkspaceError::NoSpace { .. } => "free some space, and try again".to_owned(),
         _ => return None,
     })

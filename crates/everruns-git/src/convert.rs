@@ -246,12 +246,15 @@ impl Teller {
                     Err(_) => self.backend(GitError::HeadClaimed { id, session }),
                 }
             }
-            (error @ (GitError::HeadInUse { .. } | GitError::Locked { .. }), Some(head)) => {
-                WorkspaceError::HeadBusy {
-                    head,
-                    reason: error.to_string(),
-                }
-            }
+            (
+                error @ (GitError::HeadHeld { .. }
+                | GitError::HeadInUse { .. }
+                | GitError::Locked { .. }),
+                Some(head),
+            ) => WorkspaceError::HeadBusy {
+                head,
+                reason: error.to_string(),
+            },
             (GitError::NothingToCommit, Some(head)) => WorkspaceError::NothingToCommit { head },
             (GitError::FilterFailed { path, source }, Some(head)) => {
                 WorkspaceError::FilterFailed { head, path, source }

@@ -117,6 +117,14 @@ pub enum GitError {
         /// The paths.
         paths: Vec<String>,
     },
+    /// A turn runs on the head, or somebody destroys it.
+    #[error(
+        "a turn runs on the head {id}: close its session, which stops the turn, or wait for the end"
+    )]
+    HeadHeld {
+        /// Its id.
+        id: String,
+    },
     /// Somebody uses the head right now.
     #[error("the head {id} is in use by another process or handle")]
     HeadInUse {

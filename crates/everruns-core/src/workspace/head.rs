@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{
-    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest, HeadHold,
     IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
     UpdateOutcome, UpdateRequest, WorkspaceBackend, WorkspaceBinding, WorkspaceCheckpoint,
     WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
@@ -114,6 +114,14 @@ impl WorkspaceHead {
     /// As [`WorkspaceHeadResource::release`].
     pub async fn release(&self, session: &SessionId) -> Result<(), WorkspaceError> {
         self.resource.release(session).await
+    }
+
+    /// Keeps the head from being destroyed while a turn runs; see [`WorkspaceHeadResource::hold`]. Engines call this.
+    ///
+    /// # Errors
+    /// As [`WorkspaceHeadResource::hold`].
+    pub async fn hold(&self, session: &SessionId) -> Result<HeadHold, WorkspaceError> {
+        self.resource.hold(session).await
     }
 
     /// How the files differ from the last commit.
@@ -332,6 +340,8 @@ impl WorkspaceHead {
     }
 
     /// Removes the head's files after keeping what no commit holds.
+    ///
+    /// While a turn runs on it, the answer is `HeadBusy`: close the session first, which stops the turn.
     ///
     /// # Errors
     /// As [`WorkspaceHeadResource::destroy`].

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest, HeadHold,
     IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
     UpdateOutcome, UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
     WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadStatus,
@@ -43,6 +43,19 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// # Errors
     /// `Provider`.
     async fn release(&self, session: &SessionId) -> Result<(), WorkspaceError>;
+
+    /// Keeps the head from being destroyed until what is returned is dropped: a turn of `session` is about to run.
+    ///
+    /// Any number may be held at once, and no claim is needed. [`destroy`](Self::destroy) is then refused through every
+    /// handle, this one included, and through those of other processes where the backend serves several. As provided,
+    /// it holds nothing, which is for backends that destroy nothing.
+    ///
+    /// # Errors
+    /// `HeadDestroyed`; `HeadBusy` while the head is being destroyed; `Provider`.
+    async fn hold(&self, session: &SessionId) -> Result<HeadHold, WorkspaceError> {
+        let _ = session;
+        Ok(HeadHold::nothing())
+    }
 
     /// How the files differ from the last commit, as Git would say it where there is Git.
     ///
@@ -112,7 +125,7 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// destroyed head gives the same receipt again.
     ///
     /// # Errors
-    /// `HeadBusy` when something is running on it; `HeadUnavailable`, `NoSpace`, `Provider`. On error the work is
+    /// `HeadBusy` while somebody [holds](Self::hold) it, because a turn runs on it; `HeadUnavailable`, `NoSpace`, `Provider`. On error the work is
     /// still there.
     async fn destroy(&self) -> Result<DestroyReceipt, WorkspaceError>;
 

@@ -8,6 +8,7 @@ use everruns_core::model::Usage;
 use everruns_core::session::{
     AppendRequest, EventPayload, FencingToken, Sequence, SessionEvent, SessionStore, StoreError,
 };
+use everruns_core::workspace::HeadHold;
 use tokio::sync::{Mutex, MutexGuard, Notify, broadcast, watch};
 use tokio::time::Instant;
 
@@ -71,6 +72,8 @@ pub(crate) struct JournalState {
     totals: Option<(u64, Usage)>,
     /// The turn that runs in this process.
     pub(crate) running: Option<RunningTurn>,
+    /// Keeps the head from being destroyed under the turn that runs.
+    pub(super) head: Option<HeadHold>,
     pub(super) last_use: Instant,
 }
 
@@ -119,6 +122,7 @@ impl Journal {
             complete: false,
             totals: None,
             running: None,
+            head: None,
             last_use: Instant::now(),
         };
         Self {
@@ -197,6 +201,11 @@ impl Journal {
                 return Err(SessionError::from_store(error));
             }
         };
+        let ends = |event: &EventPayload| matches!(event, EventPayload::TurnEnded { .. });
+        if request.events.iter().any(ends) {
+            // Before anybody hears of the end: who does may destroy the head.
+            state.head = None;
+        }
         let mut sequence = receipt.first;
         for payload in request.events {
             state.conversation.apply(sequence, &payload);
@@ -224,6 +233,7 @@ impl Journal {
             .is_some_and(|running| running.number == turn)
         {
             state.running = None;
+            state.head = None;
             self.nudge.notify_one();
         }
     }

@@ -20,7 +20,7 @@ pub(super) async fn send(
     }
     let journal = &core.journal;
     let mut taken_back = false;
-    let (mut state, number) = loop {
+    let (mut state, number, head) = loop {
         let mut state = journal.lock().await;
         if state.running.is_none() {
             drop(state);
@@ -31,10 +31,12 @@ pub(super) async fn send(
             journal.append(&mut state, vec![message]).await?;
             return Ok(PendingTurn::new(running.number, running.report));
         }
+        let head = active.environment.workspace_head().hold(&core.id).await;
+        let head = head.map_err(SessionError::from_workspace)?;
         match begin(journal, &active, &mut state, &text).await {
             // The lease ran out while this handle was idle, and another process had its turn: this one is next.
             Err(SessionError::TakenOver { .. }) if !taken_back => taken_back = true,
-            outcome => break (state, outcome?),
+            outcome => break (state, outcome?, head),
         }
     };
     failpoint::hit("engine.turn.after-user-message")?;
@@ -46,6 +48,7 @@ pub(super) async fn send(
         cancellation: CancellationToken::new(),
     };
     state.running = Some(running.clone());
+    state.head = Some(head);
     drop(state);
     let task = turn::run(Arc::clone(core), active, running, report);
     drop(tokio::spawn(task));

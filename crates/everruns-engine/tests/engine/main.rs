@@ -9,6 +9,7 @@ mod facts;
 mod files;
 #[cfg(feature = "tools")]
 mod finding;
+mod held;
 mod idle;
 mod leases;
 #[cfg(all(unix, feature = "tools"))]

@@ -1,14 +1,13 @@
 //! One open head.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{
-    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest,
+    ArchiveReceipt, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase, DiffRequest, HeadHold,
     IgnoredReport, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
     UpdateOutcome, UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
     WorkspaceError, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
@@ -39,8 +38,6 @@ pub(super) struct GitHead {
     binding: WorkspaceBinding,
     files: Arc<dyn SessionFileSystem>,
     last_kept: LastKept,
-    /// Marks the head as in use from a session's claim to its release, or to the end of this resource.
-    in_use: Arc<Mutex<BTreeMap<String, InUse>>>,
 }
 
 impl GitHead {
@@ -60,7 +57,6 @@ impl GitHead {
             binding,
             files,
             last_kept: LastKept::default(),
-            in_use: Arc::default(),
         })
     }
 
@@ -101,39 +97,23 @@ impl WorkspaceHeadResource for GitHead {
 
     async fn claim(&self, session: &SessionId) -> std::result::Result<(), WorkspaceError> {
         let session = session.to_string();
-        let in_use = Arc::clone(&self.in_use);
         self.run("claim the head", move |handle| {
-            // With the mark, nobody destroys the head any more; only then is its state worth looking at.
-            let mark = InUse::mark(handle)?;
-            let record = handle.reload()?;
-            match record.state {
-                HeadState::Ready => {}
-                HeadState::Archived => return Err(GitError::HeadArchived { id: record.id }),
-                HeadState::Destroyed => return Err(head::destroyed(&record)),
-            }
-            let mark = mark.ok_or_else(|| GitError::HeadInUse {
-                id: record.id.clone(),
-            })?;
-            Claim::take(handle.layout(), &record, &session, handle.context.now())?;
-            in_use
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(session, mark);
-            Ok(())
+            head::claim(handle, &session)
         })
         .await
     }
 
     async fn release(&self, session: &SessionId) -> std::result::Result<(), WorkspaceError> {
         let session = session.to_string();
-        let in_use = Arc::clone(&self.in_use);
         self.run("release the head", move |handle| {
-            Claim::release(handle.layout(), &handle.record, &session)?;
-            in_use
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&session);
-            Ok(())
+            Claim::release(handle.layout(), &handle.record, &session)
+        })
+        .await
+    }
+
+    async fn hold(&self, _: &SessionId) -> std::result::Result<HeadHold, WorkspaceError> {
+        self.run("hold the head", |handle| {
+            InUse::hold(handle).map(HeadHold::new)
         })
         .await
     }
@@ -351,13 +331,7 @@ impl WorkspaceHeadResource for GitHead {
 
     async fn destroy(&self) -> std::result::Result<DestroyReceipt, WorkspaceError> {
         let id = self.descriptor.id.clone();
-        let in_use = Arc::clone(&self.in_use);
         self.run("destroy the head", move |handle| {
-            // This handle's own marks make room: who holds the handle has decided.
-            in_use
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clear();
             let destroyed = head::destroy(handle)?;
             Ok(DestroyReceipt {
                 head_id: id,

@@ -1,12 +1,13 @@
-//! Whether a process uses a head right now.
+//! Whether somebody is at work on a head right now.
 
-use super::handle::Handle;
-use crate::error::Result;
-use crate::state::{Layout, Lock};
+use super::handle::{Handle, destroyed};
+use crate::error::{GitError, Result};
+use crate::state::{HeadState, Layout, Lock};
 
-/// The mark of a living claim: as long as it is held, the head is not destroyed from elsewhere.
+/// The mark of a turn that runs: as long as it is held, nobody destroys the head.
 ///
-/// A claim itself stays recorded when its process ends, because the session may be resumed; this mark goes.
+/// A claim stays recorded when its process ends, because the session may be resumed; this mark goes. An idle session
+/// has none, so that it costs no open file.
 #[derive(Debug)]
 pub(crate) struct InUse {
     _lock: Lock,
@@ -14,9 +15,15 @@ pub(crate) struct InUse {
 
 impl InUse {
     /// Marks the head as in use, beside any others who do.
-    pub(crate) fn mark(handle: &Handle) -> Result<Option<Self>> {
+    pub(crate) fn hold(handle: &Handle) -> Result<Self> {
         let path = handle.layout().use_lock(&handle.record.id);
-        Ok(Lock::try_share(&path)?.map(|lock| Self { _lock: lock }))
+        let mark = Lock::try_share(&path)?.map(|lock| Self { _lock: lock });
+        // With the mark, nobody destroys the head any more; only then is its state worth looking at.
+        let record = handle.reload()?;
+        if record.state == HeadState::Destroyed {
+            return Err(destroyed(&record));
+        }
+        mark.ok_or(GitError::HeadInUse { id: record.id })
     }
 
     /// Takes the head `id` for its destruction or recovery; `None` if somebody uses it.

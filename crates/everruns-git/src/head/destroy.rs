@@ -26,7 +26,7 @@ pub(crate) struct Destroyed {
 
 /// Destroys the head. Its branch stays; a head that is destroyed already gives the same answer again.
 ///
-/// It must not be in use elsewhere. Another destruction under way is waited for.
+/// Nobody may hold it, in this process or another. Another destruction under way is waited for.
 pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
     let _lock = handle.lock()?;
     let record = handle.reload()?;
@@ -34,7 +34,7 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
         return again(handle, record);
     }
     let _exclusive =
-        InUse::exclude(handle.layout(), &record.id)?.ok_or_else(|| GitError::HeadInUse {
+        InUse::exclude(handle.layout(), &record.id)?.ok_or_else(|| GitError::HeadHeld {
             id: record.id.clone(),
         })?;
     let kept = keep_uncommitted(handle)?;

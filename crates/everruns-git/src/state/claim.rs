@@ -17,12 +17,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Claims `head` for `session`; the same session may do so again, and a shared head takes any number.
+    /// Claims `head` for `session`; the same session may do so again. The caller holds the head's lock.
     pub(crate) fn take(layout: &Layout, head: &HeadRecord, session: &str, at: i64) -> Result<()> {
-        if head.shared {
-            return Ok(());
-        }
-        let _lock = Lock::acquire(&layout.head_lock(&head.id), &head.id)?;
         match Self::load(layout, head)? {
             Some(held) if held.session == session => Ok(()),
             Some(held) => Err(GitError::HeadClaimed {

@@ -73,12 +73,13 @@ async fn c07_a_shared_head_takes_several_sessions() {
     other.claim(&session("second")).await.unwrap();
 }
 
-/// H54: a head in use elsewhere is not destroyed.
+/// H54: a head with a turn at work is not destroyed from elsewhere; one that is only claimed is.
 #[tokio::test]
 async fn h54_a_head_in_use_is_not_destroyed_from_elsewhere() {
     let scene = Scene::new();
     let head = scene.head("one").await;
     head.claim(&session("first")).await.unwrap();
+    let hold = head.hold(&session("first")).await.unwrap();
     let other = WorkspaceHead::reopen(scene.reopened(), &head.binding())
         .await
         .unwrap();
@@ -86,6 +87,7 @@ async fn h54_a_head_in_use_is_not_destroyed_from_elsewhere() {
     assert!(matches!(busy, WorkspaceError::HeadBusy { .. }), "{busy}");
     assert!(busy.is_retryable());
     assert!(scene.folder(&head).exists());
-    drop(head);
+    drop(hold);
     other.destroy().await.unwrap();
+    assert!(!scene.folder(&head).exists());
 }

@@ -81,6 +81,7 @@ impl Shared {
             descriptor: descriptor.clone(),
             files: files.clone(),
             base: start.base,
+            held: Arc::default(),
             owner: None,
             checkpoints: Vec::new(),
             merged: start.merged,

@@ -32,6 +32,7 @@ impl MemoryHead {
             if let Some(receipt) = &head.receipt {
                 return Ok(receipt.clone());
             }
+            head.not_held()?;
             let last = head.files.close("its head was destroyed");
             let checkpoint = Self::keep_last(head, &last, now);
             let receipt = DestroyReceipt {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
-    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest,
+    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, HeadHold, MergeOutcome, MergeRequest,
     RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
     WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
     WorkspaceHeadStatus,
@@ -150,6 +150,14 @@ impl WorkspaceHeadResource for MemoryHead {
                 head.owner = None;
             }
             Ok(())
+        })
+    }
+
+    async fn hold(&self, _: &SessionId) -> Result<HeadHold, WorkspaceError> {
+        self.locked(|state| {
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            head.not_destroyed()?;
+            Ok(HeadHold::new(Arc::clone(&head.held)))
         })
     }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use everruns_core::file_system::ContentVersion;
 use everruns_core::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
@@ -33,6 +34,8 @@ pub(super) struct HeadState {
     pub(super) base: Snapshot,
     /// The session that has the head, when it is isolated.
     pub(super) owner: Option<SessionId>,
+    /// Each turn that runs on it has a clone.
+    pub(super) held: Arc<()>,
     /// Oldest first.
     pub(super) checkpoints: Vec<WorkspaceCheckpoint>,
     /// The head's state at its last merge into a branch, which is where the next one starts from.
@@ -134,6 +137,18 @@ impl HeadState {
                 kept: receipt.kept_ref.clone(),
             }),
         }
+    }
+
+    pub(super) fn not_held(&self) -> Result<(), WorkspaceError> {
+        if Arc::strong_count(&self.held) == 1 {
+            return Ok(());
+        }
+        Err(WorkspaceError::HeadBusy {
+            head: self.descriptor.id.clone(),
+            reason:
+                "a turn runs on it: close its session, which stops the turn, or wait for the end"
+                    .to_owned(),
+        })
     }
 
     pub(super) fn not_archived(&self) -> Result<(), WorkspaceError> {

@@ -1,7 +1,7 @@
 use everruns_core::workspace::{WorkspaceError, WorkspaceHead, WorkspaceHeadState};
 
 use super::Subject;
-use super::subject::{holds, put, session};
+use super::subject::{holds, put, reopen, session};
 use crate::check::CheckResult;
 
 pub(super) async fn blocks_reopening(subject: Subject) -> CheckResult {
@@ -166,6 +166,43 @@ pub(super) async fn is_known_after_a_restart(subject: Subject) -> CheckResult {
         WorkspaceHead::reopen(second, &head.binding()).await,
         WorkspaceError::HeadDestroyed { .. },
         "reopening a destroyed head after a restart"
+    );
+    Ok(())
+}
+
+/// Proves H54 for a backend: no handle destroys a head that is held, not even the one that holds it
+pub(super) async fn waits_for_those_at_work(subject: Subject) -> CheckResult {
+    if !subject.can.destroys {
+        return Ok(());
+    }
+    let head = subject.head("mine").await?;
+    let (a, b) = (session("ses_a")?, session("ses_b")?);
+    put(&head, "file", "work").await?;
+    head.claim(&a).await?;
+    let mut handles = vec![head.clone(), reopen(&head).await?];
+    if let Some(second) = subject.second().await {
+        handles.push(WorkspaceHead::reopen(second, &head.binding()).await?);
+    }
+    let holds_of_a = head.hold(&a).await?;
+    let holds_of_b = handles[1].hold(&b).await?;
+    for hold in [holds_of_a, holds_of_b] {
+        for handle in &handles {
+            refused!(
+                handle.destroy().await,
+                WorkspaceError::HeadBusy { head: of, .. } if of == *head.id(),
+                "destroying a head that is held"
+            );
+        }
+        holds(&head, "file", Some("work")).await?;
+        drop(hold);
+    }
+    // A claim without anybody at work is of a session that is idle, or whose process is gone.
+    let receipt = handles[1].destroy().await?;
+    ensure_eq!(head.destroy().await?, receipt, "the second receipt");
+    refused!(
+        head.hold(&a).await,
+        WorkspaceError::HeadDestroyed { .. },
+        "holding a destroyed head"
     );
     Ok(())
 }

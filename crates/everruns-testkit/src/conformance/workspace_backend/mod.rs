@@ -71,7 +71,7 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     destroying::{
         blocks_reopening, is_idempotent, keeps_uncommitted_work, frees_the_name, ends_every_operation,
-        is_known_after_a_restart,
+        is_known_after_a_restart, waits_for_those_at_work,
     },
     dropping::{
         handles_remove_nothing, a_dropped_create_leaves_a_whole_head_or_none,

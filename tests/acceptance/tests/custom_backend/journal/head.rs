@@ -9,7 +9,7 @@ use everruns_core::entropy::SystemEntropy;
 use everruns_core::file_system::{ContentVersion, SessionFileSystem};
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId};
 use everruns_core::workspace::{
-    ArchiveReceipt, DestroyReceipt, DiffBase, MergeOutcome, MergeRequest, RestoreReceipt,
+    ArchiveReceipt, DestroyReceipt, DiffBase, HeadHold, MergeOutcome, MergeRequest, RestoreReceipt,
     WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess,
     WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource, WorkspaceHeadState,
     WorkspaceHeadStatus,
@@ -121,6 +121,13 @@ fn base_tree(
     }
 }
 
+fn busy(head: WorkspaceHeadId) -> WorkspaceError {
+    WorkspaceError::HeadBusy {
+        head,
+        reason: "a turn runs on it".to_owned(),
+    }
+}
+
 #[async_trait]
 impl WorkspaceHeadResource for JournalHead {
     fn descriptor(&self) -> &WorkspaceHeadDescriptor {
@@ -163,6 +170,19 @@ impl WorkspaceHeadResource for JournalHead {
             Ok(())
         })
         .await
+    }
+
+    async fn hold(&self, _: &SessionId) -> Result<HeadHold, WorkspaceError> {
+        let id = self.descriptor.id.clone();
+        let own = (self.descriptor.workspace_id.clone(), id.clone());
+        self.journal
+            .change(move |records, journal| {
+                records.head(&own.0, &own.1)?.alive()?;
+                // Whoever destroys the head changes the journal, too: nobody does right now.
+                let mark = journal.mark(id.as_str(), false)?;
+                mark.map(HeadHold::new).ok_or_else(|| busy(id))
+            })
+            .await
     }
 
     async fn status(&self) -> Result<WorkspaceHeadStatus, WorkspaceError> {
@@ -267,10 +287,13 @@ impl WorkspaceHeadResource for JournalHead {
     }
 
     async fn destroy(&self) -> Result<DestroyReceipt, WorkspaceError> {
-        self.with(|head| {
+        let journal = Arc::clone(&self.journal);
+        self.with(move |head| {
             if let Some(receipt) = &head.destroyed {
                 return Ok(receipt.clone());
             }
+            let id = head.descriptor.id.clone();
+            let _alone = journal.mark(id.as_str(), true)?.ok_or_else(|| busy(id))?;
             let dirty = head.tree != head.base;
             let checkpoint = if dirty { Some(keep(head, None)?) } else { None };
             let receipt = DestroyReceipt {

@@ -1,5 +1,6 @@
 //! The state folder: one file of records, replaced as a whole, and contents under their hash.
 
+use std::fs::TryLockError;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,6 +110,33 @@ impl JournalFile {
         let file = std::fs::File::create(self.folder.join("lock"))?;
         file.lock()?;
         Ok(file)
+    }
+
+    /// A lock of this name that processes share, or that one has alone; `None` while others are in the way. It ends
+    /// with the file, or with the process.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the folder is the backend's own, not a head's"
+    )]
+    pub(crate) fn mark(
+        &self,
+        name: &str,
+        alone: bool,
+    ) -> Result<Option<std::fs::File>, WorkspaceError> {
+        let attempt = || {
+            let file = std::fs::File::create(self.folder.join(format!("{name}.use")))?;
+            let locked = if alone {
+                file.try_lock()
+            } else {
+                file.try_lock_shared()
+            };
+            match locked {
+                Ok(()) => Ok(Some(file)),
+                Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(error),
+            }
+        };
+        attempt().map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: io::Error) -> WorkspaceError {
