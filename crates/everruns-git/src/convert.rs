@@ -217,6 +217,15 @@ impl Teller {
                 Err(_) => self.backend(error),
             },
             GitError::Io { step, path, source } => WorkspaceError::io(step, path, source),
+            GitError::TooManyOpenFiles {
+                step: operation,
+                path,
+                source,
+            } => WorkspaceError::TooManyOpenFiles {
+                operation,
+                path,
+                source,
+            },
             GitError::FileSystem(failure) => WorkspaceError::FileSystem(failure),
             GitError::Failpoint(failure) => WorkspaceError::Failpoint(failure),
             error => self.tell_of_head(error),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use everruns_core::failpoint::FailpointError;
+use everruns_core::workspace::is_too_many_open_files;
 
 /// A failure of the Git backend, before it is told in the words of the core.
 #[derive(Debug, thiserror::Error)]
@@ -311,6 +312,17 @@ pub enum GitError {
         #[source]
         source: Box<gix::Error>,
     },
+    /// The Git library could not open one more file.
+    #[error("could not {step} in {}: too many files are open", path.display())]
+    TooManyOpenFiles {
+        /// What was attempted.
+        step: &'static str,
+        /// The repository.
+        path: PathBuf,
+        /// The library's answer.
+        #[source]
+        source: Box<gix::Error>,
+    },
     /// A failpoint of a test fired.
     #[error(transparent)]
     Failpoint(#[from] FailpointError),
@@ -325,10 +337,15 @@ impl GitError {
         let Self::Git { step, source } = self else {
             return self;
         };
-        match refusal(&source) {
+        let path = path.to_owned();
+        if refused(&source, |error| is_too_many_open_files(error).then_some(())).is_some() {
+            return Self::TooManyOpenFiles { step, path, source };
+        }
+        let told = |error: &io::Error| Some(error.kind()).filter(|kind| is_told_apart(*kind));
+        match refused(&source, told) {
             Some(kind) => Self::Io {
                 step,
-                path: path.to_owned(),
+                path,
                 source: io::Error::new(kind, *source),
             },
             None => Self::Git { step, source },
@@ -336,14 +353,13 @@ impl GitError {
     }
 }
 
-/// The system's refusal that is somewhere in `error`, if a caller is told of it by a variant of its own.
-fn refusal(error: &gix::Error) -> Option<io::ErrorKind> {
+/// What `look` finds in the system's refusals that are somewhere in `error`.
+fn refused<T>(error: &gix::Error, look: impl Fn(&io::Error) -> Option<T>) -> Option<T> {
     error.iter_errors().find_map(|error| {
         let mut next = Some(error);
         while let Some(error) = next {
-            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-            if let Some(kind) = kind.filter(|kind| is_told_apart(*kind)) {
-                return Some(kind);
+            if let Some(found) = error.downcast_ref::<io::Error>().and_then(&look) {
+                return Some(found);
             }
             next = error.source();
         }

@@ -300,6 +300,20 @@ pub enum WorkspaceError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The process, or the host, has as many files open as it may. Every open head holds one descriptor.
+    #[error(
+        "too many files are open to {operation} {}: drop heads and sessions that are not in use, or raise the limit \
+         of open files (`ulimit -n`); nothing was lost",
+        path.display()
+    )]
+    TooManyOpenFiles {
+        /// What was to be done.
+        operation: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The error of the system or of what it was told to.
+        source: BoxError,
+    },
     /// A file operation failed.
     #[error(transparent)]
     FileSystem(#[from] FileSystemError),
@@ -353,9 +367,17 @@ impl WorkspaceError {
         Self::ProviderUnavailable { id }
     }
 
-    /// A failed host operation on `path`, sorted into permission, space and the rest.
+    /// A failed host operation on `path`, sorted into permission, space, too many open files and the rest.
     pub fn io(operation: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         let path = path.into();
+        if is_too_many_open_files(&source) {
+            let source = source.into();
+            return Self::TooManyOpenFiles {
+                operation,
+                path,
+                source,
+            };
+        }
         match source.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 Self::PermissionDenied {
@@ -376,11 +398,21 @@ impl WorkspaceError {
     /// Whether the same call may succeed later without any change of the caller's.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::HeadBusy { .. } | Self::BranchMoved { .. } => true,
+            Self::HeadBusy { .. } | Self::BranchMoved { .. } | Self::TooManyOpenFiles { .. } => {
+                true
+            }
             Self::FileSystem(error) => error.is_retryable(),
             _ => false,
         }
     }
+}
+
+/// Whether the process or the host may open no more files. The standard library has no kind for it; the numbers are those
+/// of Linux and the BSDs.
+pub fn is_too_many_open_files(error: &std::io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 /// The first few of `paths`, and how many more there are.

@@ -36,7 +36,7 @@ pub use descriptor::{
 pub use diff::{DiffLine, DiffLineKind, FileChange, FileDiff, Hunk, WorkspaceDiff};
 pub use diff_request::{DiffBase, DiffRequest, WorkspacePatch};
 pub use doctor::{DoctorReport, Finding};
-pub use error::WorkspaceError;
+pub use error::{WorkspaceError, is_too_many_open_files};
 pub use handle::Workspace;
 pub use head::WorkspaceHead;
 pub use hold::HeadHold;

@@ -4,6 +4,8 @@
 mod compat;
 mod crash;
 mod first_example;
+mod many_sessions;
 mod own_changes;
 mod restored;
+mod two_stores;
 mod watching;
