@@ -45,7 +45,7 @@ pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
 
 /// Finishes or undoes the operation on the head `id`, unless it is still under way.
 ///
-/// `HeadInUse` if a process uses the head whose files it changes: they must not change under a session.
+/// `HeadInUse` if a turn runs on the head whose files it changes: they must not change under it.
 pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
     let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(id))? else {
         return Ok(());

@@ -274,7 +274,7 @@ async fn h63_a_killed_restore_is_finished() {
     }
 }
 
-/// A killed restore is not finished under a session that uses the head now, but once that has let go of it.
+/// A killed restore is not finished under a turn that runs on the head now, but once that has ended.
 #[tokio::test]
 async fn h63_a_killed_restore_is_not_finished_under_a_session() {
     let scene = Scene::new();
@@ -284,7 +284,7 @@ async fn h63_a_killed_restore_is_not_finished_under_a_session() {
     head.checkpoint().await.unwrap();
     write(&folder.join("later.txt"), "later\n");
     let session = everruns_core::ids::SessionId::new("s").unwrap();
-    head.claim(&session).await.unwrap();
+    let turn = head.hold(&session).await.unwrap();
     killed(&scene, "restore", "git.restore.after-intent");
     let before = (porcelain(&folder), folder.join("later.txt").exists());
     let backend = scene.reopened();
@@ -300,9 +300,9 @@ async fn h63_a_killed_restore_is_not_finished_under_a_session() {
         let operation = ("interrupted-operation", head.id().as_str(), false);
         assert!(told.into_iter().any(|told| told == operation), "{found:?}");
         let now = (porcelain(&folder), folder.join("later.txt").exists());
-        assert_eq!(now, before, "nothing changes under the session");
+        assert_eq!(now, before, "nothing changes under the turn");
     }
-    head.release(&session).await.unwrap();
+    drop(turn);
     let report = scene.reopened().doctor(false).await.unwrap();
     assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(porcelain(&folder), ["?? draft.txt"]);

@@ -92,13 +92,13 @@ async fn h63_h74_a_failed_restore_is_undone_at_once() {
     }
 }
 
-/// What can't be undone either is left as it is while a session uses the head, and goes back, not forth, after that.
+/// What can't be undone either is left as it is while a turn runs on the head, and goes back, not forth, after that.
 #[tokio::test]
 async fn h63_a_restore_that_cant_be_undone_goes_back_later() {
     let (scene, head) = scene().await;
     let folder = scene.folder(&head);
     let session = SessionId::new("s").unwrap();
-    head.claim(&session).await.unwrap();
+    let turn = head.hold(&session).await.unwrap();
     let first = head.checkpoints().await.unwrap().remove(0);
     let before = state(&folder);
     failpoint::arm("git.restore.after-files", || false);
@@ -116,9 +116,9 @@ async fn h63_a_restore_that_cant_be_undone_goes_back_later() {
             .map(|found| (found.kind.as_str(), found.repairable))
             .collect();
         assert_eq!(told, [("interrupted-operation", false)], "{found:?}");
-        assert_eq!(state(&folder), half, "a session uses it");
+        assert_eq!(state(&folder), half, "a turn runs on it");
     }
-    head.release(&session).await.unwrap();
+    drop(turn);
     scene.reopened();
     assert_eq!(intents(&scene), 0);
     assert_eq!(state(&folder), before);
