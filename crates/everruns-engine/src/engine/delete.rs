@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{FencingToken, SessionRecord, StoreError};
@@ -5,6 +7,10 @@ use everruns_core::workspace::WorkspaceHead;
 
 use super::EngineParts;
 use crate::session::{Holder, Life};
+
+/// How often a store is asked again, after a pause that doubles each time.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Why a session was not removed.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +31,9 @@ pub enum DeleteError {
     /// The store refused or failed: `NotFound`, or `LeaseHeld` while a process executes the session.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The task was stopped from outside, as a runtime does when it shuts down.
+    #[error("the task was stopped before it ended: the session is still there, or it is not")]
+    Stopped,
 }
 
 /// The claim goes first, so that a crash in between leaves no head claimed for a session that is gone: the session is
@@ -69,20 +78,45 @@ async fn remove(
     token: FencingToken,
 ) -> Result<(), StoreError> {
     let services = &engine.services;
-    failpoint::hit("engine.delete.after-release")?;
-    services.store.release_lease(session, token).await?;
+    let passed = failpoint::hit("engine.delete.after-release");
+    // In any case: it is the lease of a living process, and would be in everybody's way until it expires.
+    again(|| services.store.release_lease(session, token)).await?;
+    passed?;
     services.store.delete(session, services.clock.now()).await
+}
+
+/// Asks a store that cannot be reached a few times more.
+async fn again<T, F>(ask: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let mut attempts = 0;
+    loop {
+        match ask().await {
+            Err(error @ (StoreError::Busy { .. } | StoreError::Unavailable { .. }))
+                if attempts < ATTEMPTS =>
+            {
+                attempts += 1;
+                tracing::debug!(%error, attempts, "asking the store again");
+                tokio::time::sleep(PAUSE * 2_u32.pow(attempts)).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Nobody executes a session whose lease is here. That of a process which is gone is taken over at once.
 async fn take_lease(engine: &EngineParts, session: &SessionId) -> Result<FencingToken, StoreError> {
     let services = &engine.services;
     let holder = Holder::new(services.entropy.as_ref());
+    let duration = services.lease_duration;
+    // An attempt whose answer was lost has taken the lease; the next one of the same owner gets the same.
     let take = |as_of| {
-        let duration = services.lease_duration;
-        services
-            .store
-            .acquire_lease(session, holder.owner(), as_of, duration)
+        let owner = holder.owner();
+        again(move || {
+            let store = &services.store;
+            store.acquire_lease(session, owner, as_of, duration)
+        })
     };
     let now = services.clock.now();
     let lease = match take(now).await {

@@ -138,7 +138,8 @@ impl Engine {
     /// Removes a session with all its events, for good. Its head stays, with everything in it, and can be bound to
     /// another session.
     ///
-    /// `confirmation` is the session's id once more, as its user has typed or chosen it.
+    /// `confirmation` is the session's id once more, as its user has typed or chosen it. Dropping the future does not
+    /// stop the work.
     ///
     /// # Errors
     /// [`DeleteError`]; then nothing has changed.
@@ -147,7 +148,9 @@ impl Engine {
         session: impl Borrow<SessionId> + Send,
         confirmation: &str,
     ) -> Result<(), DeleteError> {
-        delete::delete(&self.parts, session.borrow(), confirmation).await
+        let (parts, id) = (Arc::clone(&self.parts), session.borrow().clone());
+        let confirmation = confirmation.to_owned();
+        session::detached(async move { delete::delete(&parts, &id, &confirmation).await }).await
     }
 
     /// Lists recorded sessions, the most recently changed first.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use everruns_core::ids::SessionId;
 use everruns_core::session::{EventQuery, Sequence, SessionStore, StoreError};
 use everruns_engine::engine::DeleteError;
 use everruns_engine::transfer::ImportError;
 use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session};
-use futures::TryStreamExt as _;
+use futures::{FutureExt as _, TryStreamExt as _};
 use serde_json::json;
 
-use crate::support::{Echo, Script, Step, agent_of, engine_over, head, memory};
+use crate::support::{Echo, Script, Step, Watched, agent_of, engine_over, head, memory};
 
 async fn session(engine: &Engine) -> Session {
     let script = Script::new([
@@ -126,4 +127,63 @@ async fn a_session_is_removed_when_its_id_is_repeated_and_nobody_has_it() {
     // The head is there, and free.
     let agent = agent_of(&Script::default()).build().unwrap();
     engine.create(agent).workspace(head).start().await.unwrap();
+}
+
+/// A recorded session that nobody has open.
+async fn closed(engine: &Engine) -> SessionId {
+    let session = session(engine).await;
+    session.close().await;
+    session.session_id().clone()
+}
+
+/// The lease of a deletion is in nobody's way after it, wherever its caller went away.
+#[tokio::test]
+async fn a_deletion_whose_caller_goes_away_at_any_await_is_made_to_its_end() {
+    let mut polls = 0;
+    loop {
+        let watched = Watched::new();
+        let store: Arc<dyn SessionStore> = Arc::clone(&watched) as _;
+        let engine = engine_over(&store);
+        let id = closed(&engine).await;
+        watched.be_slow();
+        let mut deleting = Box::pin(engine.delete_session(&id, id.as_str()));
+        let mut ended = false;
+        for _ in 0..polls {
+            if (&mut deleting).now_or_never().is_some() {
+                ended = true;
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(deleting);
+        // A deletion that had not begun leaves the session as it is.
+        let begun = polls > 0;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let after = engine.delete_session(&id, id.as_str()).await;
+        match after {
+            Ok(()) => assert!(!begun, "{polls}"),
+            Err(DeleteError::Store(StoreError::NotFound { .. })) => assert!(begun, "{polls}"),
+            Err(error) => panic!("after {polls} polls: {error}"),
+        }
+        if ended {
+            break;
+        }
+        polls += 1;
+    }
+    assert!(polls > 3, "there was nothing to wait for");
+}
+
+#[tokio::test]
+async fn a_deletion_whose_answers_are_lost_leaves_no_lease() {
+    let watched = Watched::new();
+    let store: Arc<dyn SessionStore> = Arc::clone(&watched) as _;
+    let engine = engine_over(&store);
+    let id = closed(&engine).await;
+    watched.lose_leases(3);
+    engine.delete_session(&id, id.as_str()).await.unwrap();
+    let error = engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    let gone = matches!(&error, DeleteError::Store(StoreError::NotFound { .. }));
+    assert!(gone, "{error}");
 }

@@ -20,8 +20,9 @@ use everruns_core::failpoint;
 use everruns_core::file_system::Precondition;
 use everruns_core::model::ToolSpec;
 use everruns_core::path::WorkspacePath;
-use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore};
+use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore, StoreError};
 use everruns_core::workspace::{WorkspaceBackend, WorkspaceHead};
+use everruns_engine::engine::DeleteError;
 use everruns_engine::{
     Engine, InMemorySessionStore, ResumeError, Session, SessionError, Tool, ToolContext, ToolError,
     ToolOutput,
@@ -99,6 +100,7 @@ async fn h65_h66_every_step_fails_once() {
     }
     a_head_that_another_session_took_is_left_to_it().await;
     a_first_change_of_unknown_outcome_can_be_taken_back().await;
+    deletion_fails().await;
 }
 
 /// A tool that makes a file.
@@ -157,6 +159,33 @@ async fn a_first_change_of_unknown_outcome_can_be_taken_back() {
     assert!(files.stat(&made()).await.is_ok(), "the call took effect");
     session.rewind(Sequence(1)).await.unwrap();
     assert!(files.stat(&made()).await.is_err(), "and is taken back");
+}
+
+/// Neither the lease nor a head without its claim is left behind.
+async fn deletion_fails() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let (engine, backend) = (engine_over(&store), memory());
+    let session = engine
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    session.close().await;
+    let id = session.session_id().clone();
+    drop(session);
+    failpoint::arm("engine.delete.after-release", || false);
+    let error = engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    assert!(
+        matches!(error, DeleteError::Store(StoreError::Failpoint(_))),
+        "{error}"
+    );
+    failpoint::disarm_all();
+    // Another engine finds no lease in its way, and the session on its head.
+    let other = engine_over(&store);
+    other.attach(&id, agent(&Script::new([Step::Say("On.")]), &backend));
+    let resumed = other.resume(&id).await.unwrap();
+    assert!(resumed.send_and_wait("continue").await.unwrap().success);
+    resumed.close().await;
+    engine.delete_session(&id, id.as_str()).await.unwrap();
 }
 
 /// After a crash the head of a fork is anybody's, until the fork's session has claimed it.

@@ -21,6 +21,8 @@ pub(crate) struct Watched {
     durable: bool,
     lost_answers: AtomicU32,
     away: AtomicBool,
+    lost_leases: AtomicU32,
+    slow: AtomicBool,
     reads: AtomicU32,
     rows_read: AtomicU32,
     rows_written: AtomicU32,
@@ -54,6 +56,34 @@ impl Watched {
     /// Cannot be asked for a session from now on, or can again.
     pub(crate) fn go_away(&self, away: bool) {
         self.away.store(away, Ordering::SeqCst);
+    }
+
+    /// Takes the next leases, or does not give them up, and says that it could not be reached.
+    pub(crate) fn lose_leases(&self, answers: u32) {
+        self.lost_leases.store(answers, Ordering::SeqCst);
+    }
+
+    /// Lets others go first, before and after what it does with a lease or a deletion.
+    pub(crate) fn be_slow(&self) {
+        self.slow.store(true, Ordering::SeqCst);
+    }
+
+    async fn linger(&self) {
+        if self.slow.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn lose(&self) -> Result<(), StoreError> {
+        let lost = self.lost_leases.load(Ordering::SeqCst);
+        if lost == 0 {
+            return Ok(());
+        }
+        self.lost_leases.store(lost - 1, Ordering::SeqCst);
+        Err(StoreError::Unavailable {
+            operation: "change a lease",
+            source: "the answer is lost".into(),
+        })
     }
 
     pub(crate) fn calls(&self) -> Vec<&'static str> {
@@ -159,9 +189,11 @@ impl SessionStore for Watched {
         duration: Duration,
     ) -> Result<Lease, StoreError> {
         self.note("lease");
-        self.inner
-            .acquire_lease(session, owner, now, duration)
-            .await
+        self.linger().await;
+        let lease = self.inner.acquire_lease(session, owner, now, duration);
+        let lease = lease.await?;
+        self.linger().await;
+        self.lose().map(|()| lease)
     }
 
     async fn release_lease(
@@ -169,11 +201,18 @@ impl SessionStore for Watched {
         session: &SessionId,
         token: FencingToken,
     ) -> Result<(), StoreError> {
-        self.inner.release_lease(session, token).await
+        self.linger().await;
+        self.lose()?;
+        self.inner.release_lease(session, token).await?;
+        self.linger().await;
+        Ok(())
     }
 
     async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
         self.note("delete");
-        self.inner.delete(session, now).await
+        self.linger().await;
+        self.inner.delete(session, now).await?;
+        self.linger().await;
+        Ok(())
     }
 }
