@@ -5,8 +5,9 @@
 //! acknowledged it has written to its standard output before it went on. Then the parent looks at the store and at the
 //! files, resumes the session and lets it finish a turn.
 //!
-//! Steps that were not hit yet are aimed at first; a long run in which a step was never hit fails. Everything else that
-//! is random comes from the seed of the round, apart from the moment at which a kill finds the child.
+//! Steps that were not hit yet are aimed at first; a long run in which a step was never hit fails, and any run that
+//! mostly missed one. Everything else that is random comes from the seed of the round, apart from the moment at which a
+//! kill finds the child.
 
 mod check;
 mod child;

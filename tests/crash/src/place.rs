@@ -6,15 +6,19 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use everruns::session::SessionStore;
 use everruns::{
-    Agent, DirectoryWorkspaceBackend, Engine, LocalGitWorkspace, MemoryWorkspaceBackend,
-    PostgresSessionStore, Simulated, SqliteSessionStore, Workspace, WorkspaceBackend,
-    WorkspaceHead, WorkspacePolicy,
+    Agent, CheckpointPolicy, DirectoryWorkspaceBackend, Engine, LocalGitWorkspace,
+    MemoryWorkspaceBackend, PostgresSessionStore, Simulated, SqliteSessionStore, Workspace,
+    WorkspaceBackend, WorkspaceHead, WorkspacePolicy,
 };
 
 use crate::model::Speaking;
+use crate::random::Random;
 
 /// What heads begin with, in a repository.
 pub(crate) const START: &str = "start";
+
+/// How many of a hundred children on Git heads look only at what they changed themselves.
+const OWN_CHANGES: u64 = 40;
 
 /// A kind of head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -115,8 +119,28 @@ impl Place {
     }
 }
 
+/// How a child with this seed keeps the files of its turns.
+pub(crate) fn checkpoints(kind: Kind, seed: u64) -> CheckpointPolicy {
+    // Apart from all other choices of the seed.
+    let own = Random::new(seed ^ 0x0c4a_46e5).percent(OWN_CHANGES);
+    if kind == Kind::Git && own {
+        CheckpointPolicy::OwnChanges
+    } else {
+        CheckpointPolicy::default()
+    }
+}
+
 /// The agent, playing `script`.
 pub(crate) fn agent(
+    backend: Arc<dyn WorkspaceBackend>,
+    script: Simulated,
+) -> anyhow::Result<Agent> {
+    agent_keeping(CheckpointPolicy::default(), backend, script)
+}
+
+/// The same, with another policy.
+pub(crate) fn agent_keeping(
+    checkpoints: CheckpointPolicy,
     backend: Arc<dyn WorkspaceBackend>,
     script: Simulated,
 ) -> anyhow::Result<Agent> {
@@ -129,6 +153,7 @@ pub(crate) fn agent(
         .instructions("Work.")
         .provider(Speaking(script))
         .model("scripted")
+        .checkpoints(checkpoints)
         .workspace_backend(backend)
         .workspace_policy(policy);
     Ok(agent.build()?)

@@ -30,6 +30,8 @@ pub struct Report {
     pub deleted: u64,
     /// Heads that a child had seen destroyed, their work kept.
     pub destroyed: u64,
+    /// Children whose turns kept only what they had changed themselves.
+    pub own_changes: u64,
     /// How long it took.
     pub took: Duration,
 }
@@ -50,6 +52,12 @@ impl Report {
 
     pub(crate) fn hits(&self, step: &str) -> u64 {
         self.at_steps.get(step).copied().unwrap_or_default()
+    }
+
+    /// Children that were to be killed at this step and were not.
+    pub(crate) fn misses(&self, step: &str) -> u64 {
+        let aimed = self.aimed.get(step).copied().unwrap_or_default();
+        aimed.saturating_sub(self.hits(step))
     }
 
     /// How much has been done for this step: a hit counts more than a failed attempt.
@@ -94,6 +102,11 @@ impl fmt::Display for Report {
             self.commits,
             self.deleted,
             self.destroyed
+        )?;
+        writeln!(
+            f,
+            "{} children that looked at their own changes alone",
+            self.own_changes
         )?;
         writeln!(f, " kills   aimed step")?;
         for step in FAILPOINTS {

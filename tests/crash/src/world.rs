@@ -3,13 +3,13 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use everruns::SessionId;
+use everruns::{CheckpointPolicy, SessionId};
 use std::os::unix::process::ExitStatusExt as _;
 
 use crate::check::{Done, Ledger};
 use crate::child::Seen;
 use crate::failpoints::{FAILPOINTS, Way};
-use crate::place::{Kind, Place};
+use crate::place::{Kind, Place, checkpoints};
 use crate::project::Project;
 use crate::random::Random;
 use crate::report::Report;
@@ -95,6 +95,8 @@ impl World {
             _ => bail!("the child ended with {status} ({end:?})"),
         }
         report.count(&seen);
+        let policy = checkpoints(self.place.kind, seed);
+        report.own_changes += u64::from(policy == CheckpointPolicy::OwnChanges);
         let active = seen.iter().find_map(|seen| match seen {
             Seen::Active { session } => Some(session.clone()),
             _ => None,

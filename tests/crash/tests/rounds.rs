@@ -18,10 +18,12 @@ fn options(seed: u64, rounds: u64, kinds: &[Kind]) -> Options {
 
 async fn rounds(options: Options) {
     let report = everruns_crash::run(&options).await;
+    let on_git = options.kinds.contains(&Kind::Git);
     let report = report.unwrap_or_else(|error| panic!("seed {}: {error:#}", options.seed));
     println!("seed {}: {report}", options.seed);
     assert_eq!(report.rounds, options.rounds);
     assert!(report.killed_at_steps() > options.rounds / 10, "{report}");
+    assert_eq!(report.own_changes > 0, on_git, "{report}");
     assert!(report.at_random > options.rounds / 20, "{report}");
 }
 

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 
 use super::travel::Traveller;
 use super::{Orders, Seen};
-use crate::place::agent;
+use crate::place::{agent_keeping, checkpoints};
 use crate::random::Random;
 use crate::script::script;
 use crate::trip::Trip;
@@ -23,7 +23,9 @@ pub async fn work(orders: &Orders) -> anyhow::Result<()> {
     let mut random = Random::new(orders.seed);
     let turns = 2 + random.below(3);
     let backend = place.backend()?;
-    let agent = agent(Arc::clone(&backend), script(&mut random, turns))?;
+    let policy = checkpoints(orders.kind, orders.seed);
+    let script = script(&mut random, turns);
+    let agent = agent_keeping(policy, Arc::clone(&backend), script)?;
     let engine = place.engine().await?;
     let session = if let Some(id) = &orders.session {
         let id = SessionId::new(id.clone())?;
