@@ -161,6 +161,9 @@ impl Default for SideBuilder {
 impl SideBuilder {
     fn add(&mut self, given: &str, pattern: &str, sense: Sense) -> Result<(), PolicyError> {
         let pattern = pattern.trim_end_matches('/');
+        if sense == Sense::Deny {
+            expect_name(given, pattern)?;
+        }
         if pattern == "**" {
             self.all.get_or_insert(self.given.len());
         }
@@ -218,6 +221,19 @@ fn compile(given: &str, pattern: &str) -> Result<Glob, PolicyError> {
             glob: given.to_owned(),
             source,
         })
+}
+
+/// Fails for a glob that matches the folder of the whole tree without matching whatever is in it, such as
+/// `{}`. As a denial it would hide the tree from above what it goes on to show.
+fn expect_name(given: &str, pattern: &str) -> Result<(), PolicyError> {
+    let glob = compile(given, pattern)?.compile_matcher();
+    if glob.is_match("") && !glob.is_match("any name") {
+        return Err(PolicyError::OutsideNamespace {
+            glob: given.to_owned(),
+            reason: "it matches an empty name; `**` denies everything",
+        });
+    }
+    Ok(())
 }
 
 /// Which trees a glob is about.

@@ -304,6 +304,24 @@ fn globs_that_cannot_be_used_are_refused() {
     }
 }
 
+/// Such a denial would hide a folder of which all that is in it is shown.
+#[test]
+fn a_denial_that_matches_an_empty_name_is_refused() {
+    for glob in ["{}", "**/{}", "/workspace/{}"] {
+        let denied = WorkspacePolicy::builder().deny_read(glob).build();
+        assert!(
+            matches!(denied, Err(PolicyError::OutsideNamespace { .. })),
+            "{glob}"
+        );
+    }
+    for glob in ["*", "**", "{a,b}", "{,a}*", "**/*"] {
+        assert!(
+            WorkspacePolicy::builder().deny_read(glob).build().is_ok(),
+            "{glob}"
+        );
+    }
+}
+
 pub(crate) fn any_glob() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "a", "b", "*", "**", "a*", ".env", ".x", "?", "[ab]", "{a,b}", "x.pem",
