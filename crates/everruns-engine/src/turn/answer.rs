@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use everruns_core::model::{StopReason, ToolCall, Usage};
+use everruns_core::model::{Message, Messages, StopReason, ToolCall, Usage};
 
 /// A model's whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +22,18 @@ impl Answer {
         }
     }
 
-    /// Gives calls without an id, or with one that another call of the answer has, ids of their own: results are
-    /// matched by id.
-    pub(super) fn with_distinct_ids(mut self, turn: u64, iteration: u32) -> Self {
-        let mut ids = BTreeSet::new();
+    /// Gives calls without an id, or with one that another call of the conversation has, ids of their own: results
+    /// are matched by id, and some models number the calls of each answer anew.
+    pub(super) fn with_distinct_ids(
+        mut self,
+        before: &Messages,
+        turn: u64,
+        iteration: u32,
+    ) -> Self {
+        if self.tool_calls.is_empty() {
+            return self;
+        }
+        let mut ids: BTreeSet<String> = before.iter().flat_map(ids_of_calls).collect();
         for (index, call) in self.tool_calls.iter_mut().enumerate() {
             if call.id.is_empty() || ids.contains(&call.id) {
                 call.id = format!("call_{turn}_{iteration}_{index}");
@@ -34,4 +42,12 @@ impl Answer {
         }
         self
     }
+}
+
+fn ids_of_calls(message: &Message) -> impl Iterator<Item = String> {
+    let calls = match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+        _ => &[],
+    };
+    calls.iter().map(|call| call.id.clone())
 }

@@ -71,7 +71,11 @@ impl Runner {
         while turn.iterations < self.active.agent.parts().max_iterations {
             turn.iterations += 1;
             let answer = match self.ask().await {
-                Asked::Answered(answer) => answer.with_distinct_ids(self.number, turn.iterations),
+                Asked::Answered(answer) => {
+                    let state = self.journal.lock().await;
+                    let before = state.conversation.messages();
+                    answer.with_distinct_ids(before, self.number, turn.iterations)
+                }
                 Asked::Cancelled(text) => return self.cancelled_while_asking(turn, text).await,
                 Asked::Failed(error) => {
                     let reason = error.to_string();

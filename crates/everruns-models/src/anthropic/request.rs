@@ -1,6 +1,9 @@
 use everruns_core::model::{Message, Messages, ModelRequest, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
+/// What the model reads of a call that failed and said nothing.
+const FAILED_SILENTLY: &str = "[failed without a message]";
+
 const USUAL_LIMIT: u32 = 32_000;
 const LIMIT_OF_THE_THIRD_GENERATION: u32 = 4_096;
 
@@ -78,10 +81,12 @@ fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
             is_error,
             ..
         } => {
+            // The API refuses a failure without content.
+            let silent = *is_error && output.trim().is_empty();
             let result = json!({
                 "type": "tool_result",
                 "tool_use_id": call_id,
-                "content": output,
+                "content": if silent { FAILED_SILENTLY } else { output },
                 "is_error": is_error,
             });
             ("user", vec![result])

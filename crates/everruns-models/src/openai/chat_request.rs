@@ -31,6 +31,10 @@ pub(super) fn arguments(arguments: &Value) -> String {
 fn message(message: &Message) -> Option<Value> {
     Some(match message {
         Message::User { text } => json!({ "role": "user", "content": text }),
+        // An answer in which the model said and called nothing: some servers refuse it.
+        Message::Assistant { text, tool_calls } if text.is_empty() && tool_calls.is_empty() => {
+            return None;
+        }
         Message::Assistant { text, tool_calls } if tool_calls.is_empty() => {
             json!({ "role": "assistant", "content": text })
         }

@@ -1,7 +1,7 @@
 //! Anthropic's Messages API, on a real HTTP server.
 
 use crate::support::{Reply, Server, ask, conversation, fails, usage};
-use everruns_core::model::{ModelErrorKind, ModelProvider as _, StopReason};
+use everruns_core::model::{Message, ModelErrorKind, ModelProvider as _, StopReason, ToolCall};
 use everruns_models::Anthropic;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -127,6 +127,42 @@ async fn the_conversation_is_written_with_the_results_together() {
             &server.seen().body["max_tokens"]
         ),
         ("/v1/messages", &json!(99))
+    );
+}
+
+/// The API refuses a failed result without content, and a blank text.
+#[tokio::test]
+async fn a_failure_without_a_message_and_a_blank_answer_are_written_so_that_they_are_taken() {
+    let server = Server::start(Reply::events(&end("end_turn"))).await;
+    let mut request = conversation();
+    request.messages = vec![
+        Message::user("One."),
+        Message::assistant(" \n"),
+        Message::user("Two."),
+        Message::Assistant {
+            text: String::new(),
+            tool_calls: vec![ToolCall {
+                id: "c1".into(),
+                name: "t".into(),
+                arguments: json!({}),
+            }],
+        },
+        Message::ToolResult {
+            call_id: "c1".into(),
+            tool: "t".into(),
+            output: String::new(),
+            is_error: true,
+        },
+    ]
+    .into();
+    drop(provider(&server).stream(request).await.unwrap());
+    let written = server.seen().body["messages"].clone();
+    let said = |text: &str| json!({ "type": "text", "text": text });
+    assert_eq!(written[0]["content"], json!([said("One."), said("Two.")]));
+    assert_eq!(written[1]["content"][0]["type"], "tool_use");
+    assert_eq!(
+        written[2]["content"][0]["content"],
+        "[failed without a message]"
     );
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{Reply, Server, ask, conversation, fails, usage};
-use everruns_core::model::{ModelErrorKind, ModelProvider as _, StopReason};
+use everruns_core::model::{Message, ModelErrorKind, ModelProvider as _, StopReason};
 use everruns_models::OpenAI;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -300,6 +300,26 @@ async fn chat_writes_the_conversation() {
     );
     assert_eq!(seen.body["tools"][0]["function"]["name"], "read_file");
     assert_eq!(seen.body["stream_options"]["include_usage"], true);
+}
+
+/// An answer in which the model said and called nothing has no form that every server takes.
+#[tokio::test]
+async fn an_empty_answer_is_not_written() {
+    let server = Server::start(Reply::events(&[chunk(&json!({}), Some("stop"))])).await;
+    let mut request = conversation();
+    request.messages = vec![
+        Message::user("One."),
+        Message::assistant(""),
+        Message::user("Two."),
+    ]
+    .into();
+    request.instructions.clear();
+    let written =
+        json!([{ "role": "user", "content": "One." }, { "role": "user", "content": "Two." }]);
+    drop(chat(&server).stream(request.clone()).await.unwrap());
+    assert_eq!(server.seen().body["messages"], written);
+    drop(responses(&server).stream(request).await.unwrap());
+    assert_eq!(server.seen().body["input"], written);
 }
 
 #[tokio::test]

@@ -9,3 +9,4 @@ mod own_changes;
 mod restored;
 mod two_stores;
 mod watching;
+mod wire;

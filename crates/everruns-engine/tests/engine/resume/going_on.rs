@@ -5,7 +5,9 @@ use std::sync::Arc;
 use everruns_core::model::Message;
 use everruns_engine::{Engine, ResumeError};
 
-use super::{agent_with, refused, store, used};
+use serde_json::json;
+
+use super::{agent_with, refused, resumed, store, used};
 use crate::support::{Script, Step, agent, agent_of, engine_over, head, memory};
 
 /// Proves C15 and C03: the same head, the same conversation.
@@ -108,4 +110,45 @@ async fn c22_c15_a_resumed_session_gets_its_environment_around_its_head() {
         .await
         .unwrap();
     assert_eq!(*session.environment_extension::<u8>().unwrap(), 42);
+}
+
+/// Some models number the calls of each answer anew; results are matched by id, and providers want each id once.
+#[tokio::test]
+async fn a_call_with_the_id_of_an_older_one_gets_another() {
+    let (store, backend) = (store(), memory());
+    let id = used(&store, &backend).await;
+    let calls = || {
+        let call = Step::Call(vec![("echo", json!({})), ("echo", json!({}))]);
+        Script::new([call, Step::Say("Done."), Step::Say("Again.")])
+    };
+    let mut told = Vec::new();
+    for text in ["once", "twice"] {
+        // Each of these scripts begins to count anew.
+        let script = calls();
+        let session = resumed(&store, &backend, &id, &script).await;
+        assert!(session.send_and_wait(text).await.unwrap().success);
+        session.close().await;
+        told = script
+            .requests()
+            .pop()
+            .unwrap()
+            .messages
+            .iter()
+            .cloned()
+            .collect();
+    }
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for message in told {
+        match message {
+            Message::Assistant { tool_calls, .. } => {
+                calls.extend(tool_calls.into_iter().map(|call| call.id));
+            }
+            Message::ToolResult { call_id, .. } => results.push(call_id),
+            _ => {}
+        }
+    }
+    assert_eq!((calls.len(), &calls), (4, &results));
+    results.sort();
+    results.dedup();
+    assert_eq!(results.len(), 4, "{calls:?}");
 }
