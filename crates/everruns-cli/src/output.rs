@@ -35,7 +35,7 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
     line_to_reader(text).map(drop)
 }
 
-/// As [`line`]; `false` when nobody reads any more, so that a long output can end.
+/// As [`line()`]; `false` when nobody reads any more, so that a long output can end.
 pub(crate) fn line_to_reader(text: &str) -> Result<bool, Failure> {
     let mut out = anstream::stdout().lock();
     let text = text.trim_end_matches('\n');

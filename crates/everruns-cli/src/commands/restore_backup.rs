@@ -1,6 +1,7 @@
 //! `everruns restore-backup`
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use everruns::SqliteSessionStore;
 use everruns::clock::{Clock as _, SystemClock};
@@ -40,7 +41,7 @@ pub(crate) async fn run(
             "`--replace` moves them aside, where they are kept; `--state DIR` restores elsewhere",
         ));
     }
-    let aside = state.path().join(format!("sessions.db.before-{}", stamp()));
+    let aside = free_name(&state.path().join(format!("sessions.db.before-{}", stamp()))).await?;
     let restored = SqliteSessionStore::restore_over(&args.backup, &database, &aside).await;
     let replaced = restored.map_err(|error| match error {
         StoreError::InUse { .. } => error.into(),
@@ -62,6 +63,18 @@ pub(crate) async fn run(
         text.push_str(&fit.text());
         text
     })
+}
+
+/// `wanted`, or with a number behind it where that is taken: two restorations can be of one second.
+async fn free_name(wanted: &Path) -> Result<PathBuf, Failure> {
+    let mut name = wanted.to_owned();
+    let mut number = 1;
+    while exists(&name).await? {
+        number += 1;
+        name = wanted.to_owned();
+        name.as_mut_os_string().push(format!("-{number}"));
+    }
+    Ok(name)
 }
 
 /// The time, as it can be in the name of a file.

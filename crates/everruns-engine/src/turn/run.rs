@@ -49,6 +49,8 @@ pub(crate) async fn run(
         tracing::warn!(session = %core.id, %error, "the turn was broken off");
     }
     core.journal.leave(running.number).await;
+    // Who hears of the end may delete the session at once, which nothing has open any more by then.
+    drop(core);
     report.send_replace(Some(outcome.map_err(Arc::new)));
 }
 

@@ -136,6 +136,26 @@ async fn closed(engine: &Engine) -> SessionId {
     session.session_id().clone()
 }
 
+/// Nothing of a turn has the session open any more when its end is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_can_be_deleted_as_soon_as_its_turn_is_told() {
+    let engine = Engine::new();
+    for round in 0..300 {
+        let agent = agent_of(&Script::new([Step::Say("Done.")]))
+            .build()
+            .unwrap();
+        let session = engine.create(agent).workspace(head(&memory(), "x").await);
+        session.send_and_wait("Go.").await.unwrap();
+        let id = session.session_id().clone();
+        drop(session);
+        match engine.delete_session(&id, id.as_str()).await {
+            // An idle session keeps its lease for a moment.
+            Ok(()) | Err(DeleteError::Store(StoreError::LeaseHeld { .. })) => {}
+            Err(error) => panic!("round {round}: {error}"),
+        }
+    }
+}
+
 /// The lease of a deletion is in nobody's way after it, wherever its caller went away.
 #[tokio::test]
 async fn a_deletion_whose_caller_goes_away_at_any_await_is_made_to_its_end() {
