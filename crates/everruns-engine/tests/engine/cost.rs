@@ -11,7 +11,7 @@ use everruns_engine::{Agent, Session};
 use futures::{StreamExt as _, stream};
 use serde_json::json;
 
-use crate::support::{Echo, Watched, engine_over};
+use crate::support::{Echo, Script, Step, Watched, agent_of, engine_over};
 
 /// Calls a tool and then says that it is done, again and again; keeps nothing.
 #[derive(Clone, Debug)]
@@ -77,6 +77,17 @@ async fn the_thousandth_turn_asks_the_store_for_what_the_tenth_did() {
     assert_eq!(tenth, thousandth);
     assert_eq!(tenth.0, ["append"; 4], "four commits");
     assert_eq!(tenth.1, [0, 0, 6], "no read, six events");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_without_calls_takes_two_commits() {
+    let watched = Watched::new();
+    let store: Arc<dyn SessionStore> = Arc::clone(&watched) as _;
+    let script = Script::new([Step::Say("First."), Step::Say("Second.")]);
+    let session = engine_over(&store).create(agent_of(&script).build().unwrap());
+    turns(&session, 1).await;
+    let second = one_turn(&session, &watched).await;
+    assert_eq!(second.0, ["append"; 2], "two commits");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::error::{IoStep as _, Result};
 
 /// Seconds and nanoseconds.
-type Time = (i64, i64);
+pub(super) type Time = (i64, i64);
 
 /// How much later than all others, in seconds, a change must be for a folder to count as unchanged since. Looking takes
 /// time, and clocks tick coarsely.
@@ -78,8 +78,8 @@ impl Folders {
 }
 
 impl News {
-    /// The names of the files in the folder, open as `folder`, that may not be on the disk.
-    pub(super) fn files(&self, folder: &OwnedFd) -> rustix::io::Result<Vec<String>> {
+    /// The names of the files in the folder, open as `folder`, that may not be on the disk, and when each got its name.
+    pub(super) fn files(&self, folder: &OwnedFd) -> rustix::io::Result<Vec<(String, Time)>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(folder)? {
             // Whatever Git names so that it isn't text is no object.
@@ -91,7 +91,7 @@ impl News {
             }
             match rustix::fs::statat(folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) if self.since.is_none_or(|since| time_of(&found) >= since) => {
-                    names.push(name);
+                    names.push((name, time_of(&found)));
                 }
                 Ok(_) | Err(Errno::NOENT) => {}
                 Err(failure) => return Err(failure),

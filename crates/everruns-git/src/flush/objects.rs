@@ -3,7 +3,7 @@
 //! Asking the system to flush a whole file system makes a checkpoint wait for whatever else is being written on the
 //! machine. So that is asked once for a repository; from then on only files are flushed that have come since.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use rustix::fd::OwnedFd;
 
-use super::folders::{self, Folders};
+use super::folders::{self, Folders, Time};
 use super::together::{flush_files, flush_folders};
 use crate::error::{IoStep as _, Result};
 
@@ -26,14 +26,18 @@ const MOST_FILES: usize = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct FlushedObjects(Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>);
 
+/// Files by folder and name, each with the time at which it got that name.
+type Young = HashSet<(String, Time)>;
+
 /// What is known of one object database.
 #[derive(Debug, Default)]
 enum Known {
     /// Nothing yet.
     #[default]
     Nothing,
-    /// What was there at the look is on the disk.
-    Flushed(Folders),
+    /// What was there at the look is on the disk, and so are the files named, which are too young to be told from later
+    /// ones by their dates. An object never changes, so none is flushed twice.
+    Flushed(Folders, Young),
     /// The disk did not take what it was given.
     Failed,
 }
@@ -64,43 +68,54 @@ impl FlushedObjects {
         // Should this fail, the system forgets what it could not write, and the next flush would succeed.
         let outcome = match std::mem::replace(&mut *known, Known::Failed) {
             Known::Failed => Err(io::Error::other(LOST)).step("flush", &objects),
-            Known::Flushed(earlier) if kind == Kind::Dated => {
-                flush_news(&root, &objects, &now, &earlier)
+            Known::Flushed(earlier, young) if kind == Kind::Dated => {
+                flush_news(&root, &objects, &now, &earlier, &young)
             }
-            Known::Flushed(_) | Known::Nothing => Ok(false),
+            Known::Flushed(..) | Known::Nothing => Ok(None),
         };
-        if !outcome? {
+        let young = if let Some(young) = outcome? {
+            young
+        } else {
             rustix::fs::syncfs(&root).step("flush", &objects)?;
-        }
-        *known = Known::Flushed(now);
+            Young::new()
+        };
+        *known = Known::Flushed(now, young);
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(target: "everruns_git::flush", micros, "the objects are on the disk");
         Ok(())
     }
 }
 
-/// Flushes what may have come between `earlier` and `now`; `false` if that is too much.
-fn flush_news(root: &OwnedFd, objects: &Path, now: &Folders, earlier: &Folders) -> Result<bool> {
+/// Flushes what may have come between `earlier` and `now`, apart from `young`, and names it; `None` if that is too much.
+fn flush_news(
+    root: &OwnedFd,
+    objects: &Path,
+    now: &Folders,
+    earlier: &Folders,
+    young: &Young,
+) -> Result<Option<Young>> {
     let mut opened = Vec::new();
-    let mut count = 0;
+    let mut all = HashSet::new();
     let Some(all_news) = now.since(earlier) else {
-        return Ok(false);
+        return Ok(None);
     };
     for news in all_news {
         let path = objects.join(&news.folder);
         let folder = folders::open(root, &news.folder).step("open", &path)?;
-        let files = news.files(&folder).step("list", &path)?;
-        count += files.len();
-        if count > MOST_FILES {
-            return Ok(false);
+        let mut files = news.files(&folder).step("list", &path)?;
+        let key = |(name, at): &(String, Time)| (format!("{}/{name}", news.folder), *at);
+        all.extend(files.iter().map(key));
+        if all.len() > MOST_FILES {
+            return Ok(None);
         }
+        files.retain(|file| !young.contains(&key(file)));
         if !files.is_empty() {
             opened.push((folder, files));
         }
     }
     let files: Vec<(&OwnedFd, &str)> = opened
         .iter()
-        .flat_map(|(folder, files)| files.iter().map(move |file| (folder, file.as_str())))
+        .flat_map(|(folder, files)| files.iter().map(move |(name, _)| (folder, name.as_str())))
         .collect();
     flush_files(&files).step("flush", objects)?;
     // The folder of the folders too: some of them may be new.
@@ -110,7 +125,7 @@ fn flush_news(root: &OwnedFd, objects: &Path, now: &Folders, earlier: &Folders) 
         .chain([root])
         .collect();
     flush_folders(&folders).step("flush", objects)?;
-    Ok(true)
+    Ok(Some(all))
 }
 
 /// What is known of a file system.
