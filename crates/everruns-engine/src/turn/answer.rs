@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use everruns_core::model::{Message, Messages, StopReason, ToolCall, Usage};
 
 /// A model's whole answer.
@@ -33,21 +31,21 @@ impl Answer {
         if self.tool_calls.is_empty() {
             return self;
         }
-        let mut ids: BTreeSet<String> = before.iter().flat_map(ids_of_calls).collect();
+        let mut given = Vec::with_capacity(self.tool_calls.len());
         for (index, call) in self.tool_calls.iter_mut().enumerate() {
-            if call.id.is_empty() || ids.contains(&call.id) {
+            if call.id.is_empty() || given.contains(&call.id) || is_used(before, &call.id) {
                 call.id = format!("call_{turn}_{iteration}_{index}");
             }
-            ids.insert(call.id.clone());
+            given.push(call.id.clone());
         }
         self
     }
 }
 
-fn ids_of_calls(message: &Message) -> impl Iterator<Item = String> {
-    let calls = match message {
-        Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-        _ => &[],
-    };
-    calls.iter().map(|call| call.id.clone())
+/// Whether a call of an older answer has the id `id`.
+fn is_used(before: &Messages, id: &str) -> bool {
+    before.iter().any(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.iter().any(|call| call.id == id),
+        _ => false,
+    })
 }
