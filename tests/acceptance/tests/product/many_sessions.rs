@@ -14,6 +14,9 @@ use everruns_testkit::git::GitFixture;
 use futures::StreamExt as _;
 use serde_json::json;
 
+/// How many sessions begin at the same time.
+const AT_ONCE: usize = 4;
+
 const LIMIT: usize = 1_024;
 const WANTED: usize = 1_000;
 /// What the process, the database and the operations under way may have open besides one folder a session.
@@ -126,7 +129,12 @@ async fn child_with_many_sessions() {
         .collect();
     drop(dropped);
     assert!(open_files() <= sessions.len() + BESIDES);
-    assert_eq!(recorded(&engine).await, kept + ids.len());
+    // Of those that were on their way when one was refused, some may have got as far as the record.
+    let (begun, recorded) = (kept + ids.len(), recorded(&engine).await);
+    assert!(
+        (begun..begun + AT_ONCE).contains(&recorded),
+        "{recorded} of {begun} sessions"
+    );
     for session in [&sessions[0], &sessions[kept - 1]] {
         assert!(session.send_and_wait("Make it.").await.unwrap().success);
         let status = session.workspace_head().unwrap().status().await.unwrap();
@@ -144,7 +152,7 @@ async fn child_with_many_sessions() {
 async fn begin_all(engine: &Engine, workspace: &Workspace) -> (Vec<Session>, Option<SessionError>) {
     let mut begun = futures::stream::iter(0..WANTED)
         .map(|number| begin(engine, workspace, number))
-        .buffer_unordered(4);
+        .buffer_unordered(AT_ONCE);
     let (mut sessions, mut refused) = (Vec::new(), None);
     while let Some(outcome) = begun.next().await {
         match outcome {
