@@ -10,6 +10,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 
 use super::folders::{self, Folders, Time};
 use super::together::{flush_files, flush_folders};
@@ -65,67 +66,87 @@ impl FlushedObjects {
         }
         // What comes after the look, and isn't flushed now, is new to the next.
         let now = Folders::look(&root, &objects)?;
-        // Should this fail, the system forgets what it could not write, and the next flush would succeed.
-        let outcome = match std::mem::replace(&mut *known, Known::Failed) {
-            Known::Failed => Err(io::Error::other(LOST)).step("flush", &objects),
+        let news = match &*known {
+            Known::Failed => return Err(io::Error::other(LOST)).step("flush", &objects),
             Known::Flushed(earlier, young) if kind == Kind::Dated => {
-                flush_news(&root, &objects, &now, &earlier, &young)
+                gather(&root, &objects, &now, earlier, young)?
             }
-            Known::Flushed(..) | Known::Nothing => Ok(None),
+            Known::Flushed(..) | Known::Nothing => None,
         };
-        let young = if let Some(young) = outcome? {
-            young
-        } else {
-            rustix::fs::syncfs(&root).step("flush", &objects)?;
-            Young::new()
+        let (outcome, young) = match news {
+            Some(news) => (news.flush(&root), news.all),
+            None => (rustix::fs::syncfs(&root), Young::new()),
         };
-        *known = Known::Flushed(now, young);
+        *known = match outcome {
+            Ok(()) => Known::Flushed(now, young),
+            // Nothing was given to the disk.
+            Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Known::Nothing,
+            // The system forgets what it could not write, and the next flush would succeed.
+            Err(_) => Known::Failed,
+        };
+        outcome.step("flush", &objects)?;
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(target: "everruns_git::flush", micros, "the objects are on the disk");
         Ok(())
     }
 }
 
-/// Flushes what may have come between `earlier` and `now`, apart from `young`, and names it; `None` if that is too much.
-fn flush_news(
+/// What has come, by paths in the folder of the objects.
+struct AllNews {
+    files: Vec<String>,
+    folders: Vec<String>,
+    /// Every file that may have come, also those that are flushed already.
+    all: Young,
+}
+
+impl AllNews {
+    fn flush(&self, root: &OwnedFd) -> rustix::io::Result<()> {
+        flush_files(root, &self.files)?;
+        flush_folders(root, &self.folders)?;
+        // Some of the folders may be new.
+        rustix::fs::fsync(root)
+    }
+}
+
+/// What may have come between `earlier` and `now`, apart from `young`; `None` if that is too much.
+fn gather(
     root: &OwnedFd,
     objects: &Path,
     now: &Folders,
     earlier: &Folders,
     young: &Young,
-) -> Result<Option<Young>> {
-    let mut opened = Vec::new();
-    let mut all = HashSet::new();
+) -> Result<Option<AllNews>> {
+    let mut gathered = AllNews {
+        files: Vec::new(),
+        folders: Vec::new(),
+        all: Young::new(),
+    };
     let Some(all_news) = now.since(earlier) else {
         return Ok(None);
     };
     for news in all_news {
         let path = objects.join(&news.folder);
-        let folder = folders::open(root, &news.folder).step("open", &path)?;
-        let mut files = news.files(&folder).step("list", &path)?;
-        let key = |(name, at): &(String, Time)| (format!("{}/{name}", news.folder), *at);
-        all.extend(files.iter().map(key));
-        if all.len() > MOST_FILES {
+        let folder = match folders::open(root, &news.folder) {
+            // Its objects have been packed since the look.
+            Err(Errno::NOENT) => continue,
+            opened => opened.step("open", &path)?,
+        };
+        let before = gathered.files.len();
+        for (name, at) in news.files(&folder).step("list", &path)? {
+            let file = (format!("{}/{name}", news.folder), at);
+            if !young.contains(&file) {
+                gathered.files.push(file.0.clone());
+            }
+            gathered.all.insert(file);
+        }
+        if gathered.all.len() > MOST_FILES {
             return Ok(None);
         }
-        files.retain(|file| !young.contains(&key(file)));
-        if !files.is_empty() {
-            opened.push((folder, files));
+        if gathered.files.len() > before {
+            gathered.folders.push(news.folder);
         }
     }
-    let files: Vec<(&OwnedFd, &str)> = opened
-        .iter()
-        .flat_map(|(folder, files)| files.iter().map(move |(name, _)| (folder, name.as_str())))
-        .collect();
-    flush_files(&files).step("flush", objects)?;
-    // The folder of the folders too: some of them may be new.
-    let folders: Vec<&OwnedFd> = opened
-        .iter()
-        .map(|(folder, _)| folder)
-        .chain([root])
-        .collect();
-    flush_folders(&folders).step("flush", objects)?;
-    Ok(Some(all))
+    Ok(Some(gathered))
 }
 
 /// What is known of a file system.
@@ -162,5 +183,33 @@ impl Kind {
             magic if DATED.contains(&magic) => Self::Dated,
             _ => Self::Other,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_come_is_flushed_once_also_when_it_is_too_young_to_tell() {
+        let objects = tempfile::tempdir().unwrap();
+        let objects = objects.path();
+        fs::create_dir(objects.join("ab")).unwrap();
+        let root = fs::OpenOptions::new().read(true).open(objects).unwrap();
+        let root = OwnedFd::from(root);
+        let look = || Folders::look(&root, objects).unwrap();
+        let first = look();
+        fs::write(objects.join("ab/one"), "one").unwrap();
+        let second = look();
+        let news = gather(&root, objects, &second, &first, &Young::new());
+        let news = news.unwrap().unwrap();
+        assert_eq!(news.files, ["ab/one"]);
+        assert_eq!(news.folders, ["ab"]);
+        news.flush(&root).unwrap();
+        fs::write(objects.join("ab/two"), "two").unwrap();
+        let later = gather(&root, objects, &look(), &second, &news.all);
+        assert_eq!(later.unwrap().unwrap().files, ["ab/two"]);
+        fs::remove_dir_all(objects.join("ab")).unwrap();
+        news.flush(&root).unwrap();
     }
 }

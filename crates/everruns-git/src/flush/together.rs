@@ -11,12 +11,12 @@ use rustix::io::Errno;
 /// How many flushes wait at the same time. They wait for the disk, not for a processor.
 const AT_ONCE: usize = 8;
 
-/// Flushes the content of each file, named by the folder that holds it and its name there. One that is gone is passed
-/// over: whoever took it away has put its content elsewhere.
-pub(super) fn flush_files(files: &[(&OwnedFd, &str)]) -> rustix::io::Result<()> {
-    each(files, |(folder, name)| {
+/// Flushes the content of each file, named by its path in `root`. One that is gone is passed over: whoever took it away
+/// has put its content elsewhere.
+pub(super) fn flush_files(root: &OwnedFd, files: &[String]) -> rustix::io::Result<()> {
+    each(files, |file| {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        match rustix::fs::openat(folder, *name, flags, Mode::empty()) {
+        match rustix::fs::openat(root, file.as_str(), flags, Mode::empty()) {
             Ok(file) => rustix::fs::fdatasync(&file),
             Err(Errno::NOENT) => Ok(()),
             Err(failure) => Err(failure),
@@ -24,9 +24,14 @@ pub(super) fn flush_files(files: &[(&OwnedFd, &str)]) -> rustix::io::Result<()> 
     })
 }
 
-/// Flushes the entries of each folder.
-pub(super) fn flush_folders(folders: &[&OwnedFd]) -> rustix::io::Result<()> {
-    each(folders, |folder| rustix::fs::fsync(folder))
+/// Flushes the entries of each folder, named by its path in `root`.
+pub(super) fn flush_folders(root: &OwnedFd, folders: &[String]) -> rustix::io::Result<()> {
+    each(folders, |folder| match super::folders::open(root, folder) {
+        Ok(folder) => rustix::fs::fsync(&folder),
+        // It went empty.
+        Err(Errno::NOENT) => Ok(()),
+        Err(failure) => Err(failure),
+    })
 }
 
 /// Does `work` for each of `items`, several at a time; the first failure is told once all are done.
