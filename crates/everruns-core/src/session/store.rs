@@ -60,8 +60,8 @@ pub struct ForkRequest {
 ///
 /// * A change that was acknowledged is durable as far as [`is_durable`](Self::is_durable) says, and is seen by
 ///   every later read, also from other processes.
-/// * Every call is atomic. Dropping its future leaves the state before or after it; an append can be repeated
-///   with its key to learn which.
+/// * Every call is atomic. Dropping its future leaves the state before or after it, and the change may still come
+///   when later calls have returned; an append can be repeated with its key to learn which.
 /// * An isolated head is bound to one session at most: a constraint of the store, not a check before a write.
 /// * Events are never changed or removed, apart from [`delete`](Self::delete) of their session, and their
 ///   sequence numbers have no gaps.

@@ -57,19 +57,40 @@ pub(super) async fn delete(
     let record = services.store.session(session).await?;
     let token = take_lease(engine, session).await?;
     let head = head(engine, &record).await;
-    if let Some(head) = &head
+    release(head.as_ref(), session).await;
+    match remove(engine, session, token).await {
+        Ok(()) => {
+            // Another deletion that failed meanwhile has claimed it again.
+            release(head.as_ref(), session).await;
+            Ok(())
+        }
+        Err(error) => {
+            claim_again(engine, head.as_ref(), session).await;
+            Err(error.into())
+        }
+    }
+}
+
+async fn release(head: Option<&WorkspaceHead>, session: &SessionId) {
+    if let Some(head) = head
         && let Err(error) = head.release(session).await
     {
         tracing::warn!(%session, %error, "the head keeps the claim of a session that is deleted");
     }
-    let deleted = remove(engine, session, token).await;
-    if deleted.is_err()
-        && let Some(head) = head
-        && let Err(error) = head.claim(session).await
-    {
+}
+
+/// The session was not deleted, so that its head is claimed again; unless another deletion has come to its end.
+async fn claim_again(engine: &EngineParts, head: Option<&WorkspaceHead>, session: &SessionId) {
+    let Some(head) = head else {
+        return;
+    };
+    if let Err(error) = head.claim(session).await {
         tracing::warn!(%session, %error, "the session was not deleted, and its head is not claimed");
     }
-    Ok(deleted?)
+    let found = engine.services.store.session(session).await;
+    if matches!(found, Err(StoreError::NotFound { .. })) {
+        release(Some(head), session).await;
+    }
 }
 
 async fn remove(

@@ -9,8 +9,8 @@ use everruns_core::workspace::WorkspaceHead;
 
 use super::{
     Active, HistoryPage, HistoryQuery, PendingTurn, Rewound, SessionCore, SessionEnvironmentError,
-    SessionError, SessionEvents, SessionInspection, SessionUpdates, Turn, detached, fork, history,
-    idle, inspection, lease, rewind, send, start,
+    SessionError, SessionEvents, SessionInspection, SessionUpdates, Stopped, Turn, detached, fork,
+    history, idle, inspection, lease, rewind, send, start,
 };
 
 /// One conversation on one head: a cheap handle that can be cloned.
@@ -205,20 +205,15 @@ impl Session {
 
     /// Cancels a turn that runs, waits until that is recorded, and gives up the lease, so that another process can
     /// go on at once. A long conversation is dropped from memory, and read again when it is needed. The handle stays
-    /// usable.
+    /// usable. Dropping the future does not stop it.
     pub async fn close(&self) {
-        let running = self.core.journal.lock().await.running.clone();
-        if let Some(turn) = running {
-            turn.cancellation.cancel();
-            let mut report = turn.report;
-            // An error only means that the task is gone, which is as good.
-            drop(report.wait_for(Option::is_some).await);
-        }
-        let mut state = self.core.journal.lock().await;
-        if state.running.is_none() {
-            lease::give_up(&self.core.journal, &mut state).await;
-            idle::shed(&self.core.journal, &mut state);
-        }
+        let core = Arc::clone(&self.core);
+        let work = async move {
+            close(&core).await;
+            Ok::<_, Stopped>(())
+        };
+        // A runtime that is shut down meanwhile stops the turn as well.
+        let _closed = detached(work).await;
     }
 
     /// The head; `None` before the session has started.
@@ -247,6 +242,22 @@ impl Session {
             .set_title(&self.core.id, title)
             .await
             .map_err(SessionError::from_store)
+    }
+}
+
+async fn close(core: &SessionCore) {
+    let journal = &core.journal;
+    let running = journal.lock().await.running.clone();
+    if let Some(turn) = running {
+        turn.cancellation.cancel();
+        let mut report = turn.report;
+        // An error only means that the task is gone, which is as good.
+        drop(report.wait_for(Option::is_some).await);
+    }
+    let mut state = journal.lock().await;
+    if state.running.is_none() {
+        lease::give_up(journal, &mut state).await;
+        idle::shed(journal, &mut state);
     }
 }
 

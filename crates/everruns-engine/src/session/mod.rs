@@ -31,7 +31,7 @@ mod update;
 
 pub(crate) use self::active::Active;
 pub(crate) use self::core::SessionCore;
-pub(crate) use self::detached::detached;
+pub(crate) use self::detached::{Stopped, detached};
 pub use self::error::{SessionEnvironmentError, SessionError};
 pub use self::events::SessionEvents;
 pub use self::handle::Session;

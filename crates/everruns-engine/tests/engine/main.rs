@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
 
 mod cost;
+mod dropping;
 #[cfg(feature = "tools")]
 mod facts;
 #[cfg(feature = "tools")]

@@ -10,6 +10,7 @@ mod model;
 pub(crate) mod schema;
 mod store;
 mod tools;
+mod yielding;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub(crate) use long::lengthen;
 pub(crate) use model::{Script, Step};
 pub(crate) use store::Watched;
 pub(crate) use tools::{Blocking, Echo, Panicking};
+pub(crate) use yielding::Yielding;
 
 /// An agent of `script` that may read and write.
 pub(crate) fn agent_of(script: &Script) -> AgentBuilder {
