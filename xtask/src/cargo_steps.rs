@@ -31,7 +31,13 @@ pub(crate) fn clippy(context: &Context) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed("every target, every feature".to_owned()))
 }
 
+/// The seed of generated cases in CI, where the same sources are to give the same answer each time.
+const CI_SEED: &str = "20261130";
+
 /// Every test passes. Pending snapshots are an error, never an update.
+///
+/// Generated cases are new ones each time, but in CI: `PROPTEST_RNG_SEED` chooses them, and
+/// `PROPTEST_CASES` how many there are of each kind.
 pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
     let nextest = context.has_cargo_tool("nextest");
     let command = if nextest {
@@ -54,6 +60,12 @@ pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
             "--all-targets",
             "--no-fail-fast",
         ])
+    };
+    let seeded = context.ci && std::env::var_os("PROPTEST_RNG_SEED").is_none();
+    let command = if seeded {
+        command.env("PROPTEST_RNG_SEED", CI_SEED)
+    } else {
+        command
     };
     let (passed, mut summaries) = command.env("INSTA_UPDATE", "no").run_keeping(is_summary)?;
     if !nextest {
