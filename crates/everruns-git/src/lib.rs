@@ -33,6 +33,7 @@ mod ignored;
 mod index;
 mod merge;
 mod names;
+mod objects;
 mod repository;
 mod scan;
 mod state;

@@ -63,6 +63,8 @@ mod merge;
 mod names;
 #[path = "git/own_changes.rs"]
 mod own_changes;
+#[path = "git/packs.rs"]
+mod packs;
 #[path = "git/parallel.rs"]
 mod parallel;
 #[path = "git/patch.rs"]

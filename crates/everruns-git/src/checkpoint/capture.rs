@@ -9,10 +9,11 @@ use gix::objs::tree::EntryKind;
 use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 
-use super::content::{Entry, Why, read_all};
+use super::content::{Entry, Keep, Why, read_all};
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
+use crate::objects::{hold, settle};
 use crate::scan::{Renames, Scan, path_of, scan};
 
 /// The state of a worktree.
@@ -56,7 +57,16 @@ impl Captured {
 
 /// Captures the state of `worktree`, writing what its repository doesn't hold yet as objects, and nothing else.
 pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
-    capture_with_changes(worktree).map(|capture| capture.state)
+    let mut own = worktree.clone();
+    hold(&mut own);
+    let captured = look(&own, Keep::Stored)?.state;
+    settle(&own)?;
+    Ok(captured)
+}
+
+/// As [`capture`], of a repository that holds its new objects in memory, where all of them stay.
+pub(crate) fn capture_in_memory(worktree: &gix::Repository) -> Result<Captured> {
+    look(worktree, Keep::InMemory).map(|capture| capture.state)
 }
 
 /// The state of a worktree, and where it differs from its commit.
@@ -68,8 +78,12 @@ pub(crate) struct Capture {
     pub(crate) changed: BTreeSet<BString>,
 }
 
-/// As [`capture`], with the changed paths.
+/// As [`capture`], with the changed paths; what `worktree` holds back remains to be settled.
 pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture> {
+    look(worktree, Keep::Stored)
+}
+
+fn look(worktree: &gix::Repository, keep: Keep) -> Result<Capture> {
     let scan = scan(worktree, Renames::Off)?;
     let (head, head_tree) = head_of(worktree)?;
     let mut changed = BTreeSet::new();
@@ -77,7 +91,7 @@ pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture
     changed.extend(edits.paths());
     let index = edits.apply(worktree, head_tree)?;
     let mut manifest = Manifest::default();
-    let edits = unstaged(worktree, &scan, &mut manifest)?;
+    let edits = unstaged(worktree, &scan, keep, &mut manifest)?;
     changed.extend(edits.paths());
     let unreadable = scan.unreadable.iter().map(|submodule| Uncaptured {
         path: submodule.path.clone(),
@@ -123,12 +137,17 @@ fn staged(scan: &Scan) -> Edits {
 }
 
 /// How the files' tree differs from the index's; what trees can't say goes into `manifest`.
-fn unstaged(worktree: &gix::Repository, scan: &Scan, manifest: &mut Manifest) -> Result<Edits> {
+fn unstaged(
+    worktree: &gix::Repository,
+    scan: &Scan,
+    keep: Keep,
+    manifest: &mut Manifest,
+) -> Result<Edits> {
     let mut edits = Edits::default();
     for (item, entry) in scan
         .unstaged
         .iter()
-        .zip(read_all(worktree, &scan.unstaged)?)
+        .zip(read_all(worktree, &scan.unstaged, keep)?)
     {
         let path = path_of(item);
         note(item, path, manifest);

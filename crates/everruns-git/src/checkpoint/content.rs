@@ -9,11 +9,13 @@ use gix::bstr::{BStr, ByteSlice as _};
 use gix::dir::entry::Kind;
 use gix::index::entry::Mode;
 use gix::objs::tree::EntryKind;
+use gix::odb::memory::Storage;
 use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
+use crate::objects::{hand_over, settle};
 use crate::scan::path_of;
 use crate::worktree::{conversion, store};
 
@@ -23,9 +25,25 @@ const LARGE: u64 = 32 << 20;
 /// How many files are worth a thread.
 const FILES_A_THREAD: usize = 16;
 
-/// What each of `items` becomes, in their order, stored in the repository of `worktree`.
-pub(super) fn read_all(worktree: &gix::Repository, items: &[Item]) -> Result<Vec<Entry>> {
-    read_each(worktree, items, |reader, item| {
+/// How many bytes of files a thread holds back before it stores them.
+const HELD_A_THREAD: usize = 16 << 20;
+
+/// What becomes of the files that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// They go to the repository.
+    Stored,
+    /// They are held back by the repository, and forgotten with it.
+    InMemory,
+}
+
+/// What each of `items` becomes, in their order, as an object of the repository of `worktree`.
+pub(super) fn read_all(
+    worktree: &gix::Repository,
+    items: &[Item],
+    keep: Keep,
+) -> Result<Vec<Entry>> {
+    read_each(worktree, items, keep, |reader, item| {
         reader.entry(item, path_of(item))
     })
 }
@@ -34,43 +52,42 @@ pub(super) fn read_all(worktree: &gix::Repository, items: &[Item]) -> Result<Vec
 pub(super) fn read_each<T: Sync>(
     worktree: &gix::Repository,
     items: &[T],
+    keep: Keep,
     read: impl Fn(&mut Reader<'_>, &T) -> Result<Entry> + Sync,
 ) -> Result<Vec<Entry>> {
     let large = Arc::<Mutex<()>>::default();
-    let read_some = |worktree: &gix::Repository, items: &[T]| -> Result<Vec<Entry>> {
-        let mut reader = Reader::new(worktree, Arc::clone(&large))?;
-        items.iter().map(|item| read(&mut reader, item)).collect()
+    let read_some = |mut own: gix::Repository, items: &[T]| -> Result<_> {
+        own.objects.set_object_memory(Storage::default());
+        let mut reader = Reader::new(&own, Arc::clone(&large), keep)?;
+        let entries: Vec<Entry> = items
+            .iter()
+            .map(|item| read(&mut reader, item))
+            .collect::<Result<_>>()?;
+        Ok((entries, own.objects.reset_object_memory()))
     };
     let most = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = (items.len() / FILES_A_THREAD).clamp(1, most);
-    if threads == 1 || stores_in_memory(worktree) {
-        return read_some(worktree, items);
-    }
-    let share = items.len().div_ceil(threads);
+    let share = items.len().div_ceil(threads).max(1);
     let mut entries = Vec::with_capacity(items.len());
     thread::scope(|scope| {
         let running: Vec<_> = items
             .chunks(share)
             .map(|items| {
-                let worktree = worktree.clone();
+                let own = worktree.clone();
                 let read_some = &read_some;
-                scope.spawn(move || read_some(&worktree, items))
+                scope.spawn(move || read_some(own, items))
             })
             .collect();
         for thread in running {
             // A panic goes on where it would have come up without threads.
-            let read = thread
+            let (read, held) = thread
                 .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            entries.extend(read?);
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            entries.extend(read);
+            hand_over(held, worktree)?;
         }
         Ok(entries)
     })
-}
-
-/// Whether what is stored in `worktree` is forgotten with it; a copy of it would forget by itself.
-fn stores_in_memory(worktree: &gix::Repository) -> bool {
-    worktree.clone().objects.take_object_memory().is_some()
 }
 
 /// What a path becomes in the tree of the files.
@@ -107,6 +124,9 @@ pub(super) struct Reader<'repo> {
     worktree: &'repo gix::Repository,
     /// Held while a large file is in memory.
     large: Arc<Mutex<()>>,
+    keep: Keep,
+    /// How many bytes of files are held back.
+    held: usize,
     files: Files,
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
@@ -114,7 +134,7 @@ pub(super) struct Reader<'repo> {
 }
 
 impl<'repo> Reader<'repo> {
-    fn new(worktree: &'repo gix::Repository, large: Arc<Mutex<()>>) -> Result<Self> {
+    fn new(worktree: &'repo gix::Repository, large: Arc<Mutex<()>>, keep: Keep) -> Result<Self> {
         let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
             path: worktree.git_dir().to_owned(),
             reason: "its record names no folder",
@@ -123,6 +143,8 @@ impl<'repo> Reader<'repo> {
         Ok(Self {
             worktree,
             large,
+            keep,
+            held: 0,
             files: Files::open(folder)?,
             pipeline,
             index,
@@ -201,6 +223,7 @@ impl<'repo> Reader<'repo> {
             } => {
                 let (pipeline, index) = (&mut self.pipeline, &self.index);
                 let id = store(self.worktree, pipeline, index, path, &content)?;
+                self.hold(content.len())?;
                 let kind = if executable.unwrap_or(found) {
                     EntryKind::BlobExecutable
                 } else {
@@ -212,5 +235,15 @@ impl<'repo> Reader<'repo> {
             Found::Special => Ok(Entry::Uncaptured(Why::Special)),
             Found::Folder | Found::Nothing => Ok(Entry::Same),
         }
+    }
+
+    /// Counts `bytes` that are held back now, and stores what is when it has become much.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held += bytes;
+        if self.held > HELD_A_THREAD && self.keep == Keep::Stored {
+            self.held = 0;
+            settle(self.worktree)?;
+        }
+        Ok(())
     }
 }

@@ -13,7 +13,9 @@ mod prune;
 mod reference;
 mod store;
 
-pub(crate) use capture::{Capture, Captured, capture, capture_with_changes, head_of};
+pub(crate) use capture::{
+    Capture, Captured, capture, capture_in_memory, capture_with_changes, head_of,
+};
 pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use paths::capture_paths;
 pub(crate) use prune::{Pruned, prune};

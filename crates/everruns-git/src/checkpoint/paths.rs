@@ -10,7 +10,7 @@ use gix::worktree::stack::state::ignore::Source;
 use rustix::fs::FileType;
 
 use super::capture::{Capture, Captured, Edits};
-use super::content::{Entry, read_each};
+use super::content::{Entry, Keep, read_each};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 
@@ -62,9 +62,12 @@ pub(crate) fn capture_paths(
             changed.push((path, before == Some(EntryKind::BlobExecutable)));
         }
     }
-    let read = read_each(worktree, &changed, |reader, (path, was_executable)| {
-        reader.file(path, *was_executable)
-    })?;
+    let read = read_each(
+        worktree,
+        &changed,
+        Keep::Stored,
+        |reader, (path, was_executable)| reader.file(path, *was_executable),
+    )?;
     for ((path, _), entry) in changed.iter().zip(read) {
         match entry {
             Entry::Blob(kind, id) => {

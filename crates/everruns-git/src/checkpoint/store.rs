@@ -8,6 +8,7 @@ use super::{Capture, Checkpoint, capture_with_changes, commit};
 use crate::context::Context;
 use crate::error::Result;
 use crate::flush::flush_reference;
+use crate::objects::{hold, settle};
 use crate::repository::Refs;
 
 /// Keeps the present state of `worktree`, which belongs to `head`. The caller holds the head's lock.
@@ -20,16 +21,13 @@ pub(crate) fn take(
     head: &str,
     label: Option<&str>,
 ) -> Result<Checkpoint> {
-    take_captured(
-        context,
-        worktree,
-        head,
-        &capture_with_changes(worktree)?,
-        label,
-    )
+    let mut own = worktree.clone();
+    hold(&mut own);
+    let capture = capture_with_changes(&own)?;
+    take_captured(context, &own, head, &capture, label)
 }
 
-/// As [`take`], of a state that was just captured.
+/// As [`take`], of a state that was just captured. What `worktree` holds back is stored.
 pub(crate) fn take_captured(
     context: &Context,
     worktree: &gix::Repository,
@@ -44,6 +42,7 @@ pub(crate) fn take_captured(
         let latest = Checkpoint::read(worktree, head, number, id)?;
         if latest.state == *captured && (label.is_none() || latest.label.as_deref() == label) {
             // Whoever took it may not have come to the end.
+            settle(worktree)?;
             context.flushed.flush(worktree)?;
             flush_reference(worktree.common_dir(), &latest.reference())?;
             return Ok(latest);
@@ -63,11 +62,12 @@ pub(crate) fn take_captured(
         };
         commit::write(worktree, captured, &message, context.now())?
     };
+    let number = newest.map_or(1, |(number, _)| number + 1);
+    let checkpoint = Checkpoint::read(worktree, head, number, id)?;
+    settle(worktree)?;
     hit("git.checkpoint.after-commit")?;
     context.flushed.flush(worktree)?;
     hit("git.checkpoint.after-flush")?;
-    let number = newest.map_or(1, |(number, _)| number + 1);
-    let checkpoint = Checkpoint::read(worktree, head, number, id)?;
     keep(worktree, &checkpoint.reference(), id, context.now())?;
     hit("git.checkpoint.after-reference")?;
     Ok(checkpoint)

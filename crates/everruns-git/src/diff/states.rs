@@ -15,7 +15,7 @@ pub(super) fn tree(
     base: Option<&DiffBase>,
 ) -> Result<ObjectId> {
     let commit = match base {
-        None => return Ok(checkpoint::capture(worktree)?.files),
+        None => return Ok(checkpoint::capture_in_memory(worktree)?.files),
         Some(DiffBase::Checkpoint(wanted)) => {
             return Ok(head::kept(handle, wanted)?.state.files);
         }

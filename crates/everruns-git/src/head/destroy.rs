@@ -10,6 +10,7 @@ use super::submodules::with_own_commits;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::names::path_text;
+use crate::objects::hold;
 use crate::repository::Refs;
 use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
 
@@ -53,7 +54,7 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
 
 /// Puts what no commit holds under a reference; `None` if a commit holds everything.
 fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
-    let worktree = match handle.open() {
+    let mut worktree = match handle.open() {
         Ok(worktree) => worktree,
         // Somebody removed the folder: nothing is left to keep, but the record may hold submodules' commits.
         Err(GitError::WorktreeMissing { .. }) => {
@@ -62,6 +63,7 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
         }
         Err(failure) => return Err(failure),
     };
+    hold(&mut worktree);
     let capture = checkpoint::capture_with_changes(&worktree)?;
     let captured = &capture.state;
     let mut repositories: Vec<String> = captured

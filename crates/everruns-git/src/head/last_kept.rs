@@ -9,6 +9,7 @@ use gix::bstr::BString;
 use super::handle::Handle;
 use crate::checkpoint::{self, Capture, Checkpoint};
 use crate::error::{IoStep as _, Result};
+use crate::objects::hold;
 
 /// How many bytes of trees are kept while a state is captured.
 const TREES_KEPT: usize = 16 << 20;
@@ -44,6 +45,7 @@ impl LastKept {
         let mut worktree = handle.open()?;
         // The same trees are looked into, changed, and compared.
         worktree.object_cache_size_if_unset(TREES_KEPT);
+        hold(&mut worktree);
         let (context, id) = (&handle.context, &handle.record.id);
         let index = worktree.index_path();
         let before = Stamp::of(&index)?;

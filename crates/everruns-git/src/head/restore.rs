@@ -87,7 +87,7 @@ pub(crate) struct Planned {
 /// Finds out what a restore to the state of `target` would do, and stores nothing.
 pub(crate) fn plan_restore(handle: &Handle, target: &Checkpoint) -> Result<Planned> {
     let worktree = handle.open()?.with_object_memory();
-    let before = checkpoint::capture(&worktree)?;
+    let before = checkpoint::capture_in_memory(&worktree)?;
     let moves = before.head != target.state.head;
     if moves {
         handle.expect_own_branch(&worktree)?;

@@ -11,6 +11,7 @@ use everruns_core::failpoint;
 use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead};
 
 use crate::fixture::{Repository, Scene, backend, git, porcelain, read, snapshot, write};
+use crate::packs::work;
 
 const OPERATION: &str = "EVERRUNS_GIT_TEST_OPERATION";
 const FAILPOINT: &str = "EVERRUNS_GIT_TEST_FAILPOINT";
@@ -199,6 +200,8 @@ async fn h61_a_killed_fork_leaves_the_source_whole() {
 async fn h62_a_killed_checkpoint_is_there_or_not() {
     let points = [
         "git.checkpoint.after-trees",
+        "git.objects.after-pack",
+        "git.objects.after-index",
         "git.checkpoint.after-commit",
         "git.checkpoint.after-flush",
         "git.checkpoint.after-reference",
@@ -209,6 +212,9 @@ async fn h62_a_killed_checkpoint_is_there_or_not() {
         let folder = scene.folder(&head);
         head.checkpoint().await.unwrap();
         write(&folder.join("work.txt"), "work\n");
+        if failpoint.starts_with("git.objects") {
+            work(&folder, 120);
+        }
         let status = porcelain(&folder);
         killed(&scene, "checkpoint", failpoint);
         let workspace = workspace(&scene, scene.reopened()).await;
