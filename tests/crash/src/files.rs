@@ -8,6 +8,8 @@ use everruns::model::ToolCall;
 use everruns::path::WorkspacePath;
 use everruns::session::{EventPayload, Sequence, SessionEvent, ToolOutcome};
 
+use crate::child::Seen;
+
 /// Contents by path.
 pub(crate) type Files = BTreeMap<String, String>;
 
@@ -44,6 +46,38 @@ pub(crate) async fn of_head(head: &WorkspaceHead) -> anyhow::Result<Files> {
     Ok(files)
 }
 
+/// A branch that was to be brought into the head after an event, which adds a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Update {
+    pub(crate) after: Sequence,
+    path: String,
+    text: String,
+    /// Whether it was acknowledged.
+    done: bool,
+}
+
+impl Update {
+    /// The updates among what a child saw.
+    pub(crate) fn all(seen: &[Seen]) -> Vec<Self> {
+        let mut updates = Vec::new();
+        for (index, one) in seen.iter().enumerate() {
+            if let Seen::Updating { after, path, text } = one {
+                updates.push(Self {
+                    after: *after,
+                    path: path.clone(),
+                    text: text.clone(),
+                    // Events may be told in between.
+                    done: seen[index + 1..]
+                        .iter()
+                        .take_while(|later| !matches!(later, Seen::Updating { .. }))
+                        .any(|later| matches!(later, Seen::Updated)),
+                });
+            }
+        }
+        updates
+    }
+}
+
 /// The states of the files along the record of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
@@ -51,6 +85,8 @@ pub(crate) struct Course {
     called: Vec<ToolCall>,
     /// The states at the ends of turns.
     at: BTreeMap<Sequence, States>,
+    /// Files that came from outside of the session: what is kept at the end of a turn may be without them.
+    outside: BTreeSet<String>,
 }
 
 impl Course {
@@ -61,7 +97,39 @@ impl Course {
             at: BTreeMap::from([(Sequence(1), states.clone())]),
             states,
             called: Vec::new(),
+            outside: BTreeSet::new(),
         }
+    }
+
+    /// A branch was brought into the head, or may have been.
+    pub(crate) fn update(&mut self, update: &Update) {
+        let with = self.states.iter().map(|files| {
+            let mut files = files.clone();
+            files.insert(update.path.clone(), update.text.clone());
+            files
+        });
+        let with: States = with.collect();
+        if update.done {
+            self.states = with;
+        } else {
+            self.states.extend(with);
+        }
+        self.outside.insert(update.path.clone());
+    }
+
+    /// What may be kept of the present files.
+    fn kept(&self) -> States {
+        let mut kept = self.states.clone();
+        for path in &self.outside {
+            let without = kept.iter().map(|files| {
+                let mut files = files.clone();
+                files.remove(path);
+                files
+            });
+            let without: States = without.collect();
+            kept.extend(without);
+        }
+        kept
     }
 
     /// Takes in what happened next.
@@ -86,7 +154,7 @@ impl Course {
                 }
             }
             EventPayload::TurnEnded { .. } => {
-                self.at.insert(event.sequence, self.states.clone());
+                self.at.insert(event.sequence, self.kept());
             }
             EventPayload::Rewound { to, .. } => {
                 if let Some(then) = self.at.get(to) {
@@ -111,6 +179,7 @@ impl Course {
         Some(Self {
             states,
             called: Vec::new(),
+            outside: self.outside.clone(),
             at: at.map(|(place, states)| (*place, states.clone())).collect(),
         })
     }

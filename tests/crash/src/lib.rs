@@ -25,7 +25,7 @@ mod trip;
 mod world;
 
 pub use child::{Orders, work};
-pub use failpoints::FAILPOINTS;
+pub use failpoints::{ELSEWHERE, FAILPOINTS};
 pub use place::{Kind, Place};
 pub use report::Report;
 pub use round::{Options, run};

@@ -7,6 +7,16 @@ use everruns_testkit::git::{GitFixture, GitOutput};
 use crate::files::Files;
 use crate::place::START;
 
+/// The branch for the updates of a child.
+pub(crate) fn upstream(seed: u64) -> String {
+    format!("upstream-{seed}")
+}
+
+/// The file that such a branch adds.
+pub(crate) fn upstream_file(branch: &str) -> (String, String) {
+    (format!("{branch}.txt"), format!("of {branch}\n"))
+}
+
 /// The repository as its user has it, looked at with the real `git`.
 #[derive(Debug)]
 pub(crate) struct Project {
@@ -36,13 +46,44 @@ impl Project {
         self.folder.parent().unwrap_or(&self.folder)
     }
 
-    /// Makes a branch for the merges of a child, and checks it out when `followed`.
-    pub(crate) fn prepare(&mut self, seed: u64, followed: bool) -> anyhow::Result<()> {
+    /// Makes a branch for the merges of a child, and checks it out when `followed`; one with one more file, for its
+    /// updates; and packs the references when `packed`.
+    pub(crate) fn prepare(
+        &mut self,
+        seed: u64,
+        followed: bool,
+        packed: bool,
+    ) -> anyhow::Result<()> {
+        let upstream = upstream(seed);
+        self.git(&["checkout", "-q", "-b", &upstream, START])?;
+        let (path, text) = upstream_file(&upstream);
+        std::fs::write(self.folder.join(&path), text)?;
+        self.git(&["add", &path])?;
+        self.git(&["commit", "-q", "-m", &upstream])?;
         self.target = format!("merged-{seed}");
         self.git(&["branch", &self.target, START])?;
         let shown = if followed { &self.target } else { "main" };
         self.git(&["checkout", "-q", shown])?;
+        if packed {
+            self.git(&["pack-refs", "--all"])?;
+        }
         Ok(())
+    }
+
+    /// What `git fsck` finds missing, broken or leading nowhere.
+    pub(crate) fn faults(&self) -> String {
+        let arguments = [
+            "fsck",
+            "--connectivity-only",
+            "--no-dangling",
+            "--no-progress",
+        ];
+        let output = self.fixture.try_git_in(&self.folder, &arguments);
+        let mut told = output.text();
+        if !output.status.success() {
+            told.push_str(&output.stderr);
+        }
+        told
     }
 
     /// The branch for merges.

@@ -30,6 +30,12 @@ pub struct Report {
     pub deleted: u64,
     /// Heads that a child had seen destroyed, their work kept.
     pub destroyed: u64,
+    /// Branches that a child had seen brought into a head.
+    pub updated: u64,
+    /// Checkpoints that a child had seen forgotten.
+    pub pruned: u64,
+    /// Heads that a child had seen archived.
+    pub archived: u64,
     /// Children whose turns kept only what they had changed themselves.
     pub own_changes: u64,
     /// How long it took.
@@ -72,6 +78,9 @@ impl Report {
                 Seen::Commit { .. } => self.commits += 1,
                 Seen::Deleted { .. } => self.deleted += 1,
                 Seen::Destroyed(_) => self.destroyed += 1,
+                Seen::Updated => self.updated += 1,
+                Seen::Pruned { removed } => self.pruned += removed.len() as u64,
+                Seen::Archived(_) => self.archived += 1,
                 _ => {}
             }
         }
@@ -105,8 +114,9 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{} children that looked at their own changes alone",
-            self.own_changes
+            "{} branches brought into heads, {} checkpoints forgotten, {} heads archived, {} children that looked at \
+             their own changes alone",
+            self.updated, self.pruned, self.archived, self.own_changes
         )?;
         writeln!(f, " kills   aimed step")?;
         for step in FAILPOINTS {

@@ -13,15 +13,24 @@ pub enum Trip {
     Merge,
     /// Makes a session, deletes it, and destroys its head.
     Discard,
+    /// Brings a branch into the head.
+    Update,
+    /// Forgets all checkpoints but the last.
+    Prune,
+    /// Makes a session, and archives its head.
+    Archive,
 }
 
 impl Trip {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 8] = [
         Self::Rewind,
         Self::Fork,
         Self::Commit,
         Self::Merge,
         Self::Discard,
+        Self::Update,
+        Self::Prune,
+        Self::Archive,
     ];
 
     /// Whether it can be made on this kind of head.
@@ -29,7 +38,9 @@ impl Trip {
         match self {
             Self::Discard => true,
             Self::Rewind | Self::Fork => kind != Kind::Directory,
-            Self::Commit | Self::Merge => kind == Kind::Git,
+            Self::Commit | Self::Merge | Self::Update | Self::Prune | Self::Archive => {
+                kind == Kind::Git
+            }
         }
     }
 
@@ -48,6 +59,9 @@ impl std::fmt::Display for Trip {
             Self::Commit => "commit",
             Self::Merge => "merge",
             Self::Discard => "discard",
+            Self::Update => "update",
+            Self::Prune => "prune",
+            Self::Archive => "archive",
         })
     }
 }

@@ -84,7 +84,8 @@ impl World {
                 End::After(_) => "",
             };
             let followed = step.starts_with("git.advance") || random.percent(50);
-            project.prepare(seed, followed)?;
+            let packed = step == "git.refs.after-packed-lock" || random.percent(20);
+            project.prepare(seed, followed, packed)?;
         }
         self.ledger.look(&self.place).await?;
         let (seen, status) = self.child(seed, end).await?;
@@ -121,10 +122,11 @@ impl World {
     pub(crate) fn locks(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.place.folder.clone()];
+        let ours = self.place.folder.join("state/locks");
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();
-                if path.is_dir() && !path.is_symlink() {
+                if path.is_dir() && !path.is_symlink() && path != ours {
                     folders.push(path);
                 } else if path
                     .extension()
@@ -143,7 +145,7 @@ impl World {
         let mut steps: Vec<(&'static str, Way)> = Vec::new();
         for step in FAILPOINTS {
             let way = Way::to(step).with_context(|| format!("there is no way to {step}"))?;
-            if !way.is_open(self.place.kind) || (way == Way::Resume && self.session.is_none()) {
+            if !way.is_open(self.place.kind) || (way.goes_on() && self.session.is_none()) {
                 continue;
             }
             let weight = report.weight(step);
@@ -162,7 +164,7 @@ impl World {
                 1
             }
             Way::Turn | Way::TurnOnDisk | Way::TurnOnGit => 1 + report.hits(step).min(4),
-            Way::Resume | Way::Trip(_) | Way::TripOnGit(_) => 1,
+            Way::Resume | Way::Trip(_) | Way::TripOnGit(_) | Way::LaterOnGit(_) => 1,
         };
         report.aim(step);
         Ok(End::At {

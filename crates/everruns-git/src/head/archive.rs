@@ -1,5 +1,7 @@
 //! Archiving: the head is kept, but not opened again until somebody says so.
 
+use everruns_core::failpoint::hit;
+
 use super::handle::{Handle, destroyed};
 use crate::error::Result;
 use crate::state::{HeadRecord, HeadState};
@@ -22,7 +24,9 @@ fn change(handle: &Handle, state: HeadState) -> Result<HeadRecord> {
     }
     if record.state != state {
         record.state = state;
+        hit("git.archive.before-record")?;
         record.save(handle.layout())?;
+        hit("git.archive.after-record")?;
     }
     Ok(record)
 }

@@ -5,7 +5,7 @@ use everruns::{Session, SessionId, WorkspaceHeadAccess};
 
 use super::{Ledger, events};
 use crate::child::Seen;
-use crate::files::Course;
+use crate::files::{Course, Update};
 use crate::place::listed;
 
 impl Ledger {
@@ -26,13 +26,18 @@ impl Ledger {
             .iter()
             .skip(self.events.get(id).map_or(0, Vec::len))
             .peekable();
+        let mut updates = Update::all(seen).into_iter();
         for seen in seen {
-            let Seen::Files { after, files } = seen else {
+            let (Seen::Files { after, .. } | Seen::Updating { after, .. }) = seen else {
                 continue;
             };
             while let Some(event) = rest.next_if(|event| event.sequence <= *after) {
                 course.apply(event);
             }
+            let Seen::Files { files, .. } = seen else {
+                course.update(&updates.next().context("there is one for each")?);
+                continue;
+            };
             let before = course.clone();
             ensure!(
                 course.meet(files),
@@ -47,6 +52,7 @@ impl Ledger {
         &mut self,
         session: &Session,
         now: &[SessionEvent],
+        updates: &[Update],
     ) -> anyhow::Result<u64> {
         let id = session.session_id();
         let known = self.events.get(id).map_or(0, Vec::len);
@@ -55,7 +61,11 @@ impl Ledger {
         let files = listed(&folder.context("the head has a folder")?)?;
         let mut course = self.course(id);
         let mut unknown = 0;
+        let mut updates = updates.iter().peekable();
         for event in &now[known..] {
+            while let Some(update) = updates.next_if(|update| update.after < event.sequence) {
+                course.update(update);
+            }
             course.apply(event);
             match &event.payload {
                 EventPayload::ToolResult {

@@ -6,6 +6,7 @@ mod files;
 mod records;
 mod removals;
 mod turns;
+mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use everruns::{ResumeError, Session, SessionId, Simulated};
 
 use self::events::read;
 use crate::child::Seen;
-use crate::files::{Course, Files};
+use crate::files::{Course, Files, Update};
 use crate::place::{Kind, Place, agent, listed};
 use crate::project::Project;
 
@@ -83,6 +84,7 @@ impl Ledger {
         let new = self.check_records(store.as_ref(), &gone).await?;
         if let Some(project) = done.project {
             commits::check(place, project, seen).await?;
+            upkeep::check(place, project, store.as_ref(), seen).await?;
         }
         let Some(id) = done.session.cloned().or(new) else {
             return Ok(Left::default());
@@ -96,7 +98,9 @@ impl Ledger {
         };
         // Resuming has finished what was begun, so that new sessions may be there.
         self.check_records(store.as_ref(), &gone).await?;
-        let unknown = self.finish(store.as_ref(), &session, done.seed).await?;
+        let updates = Update::all(seen);
+        let unknown = self.finish(store.as_ref(), &session, done.seed, &updates);
+        let unknown = unknown.await?;
         for fork in std::mem::take(&mut self.forks) {
             let recorded = read(store.as_ref(), &fork).await?;
             self.check_events(&fork, &recorded, &[])?;
@@ -104,7 +108,7 @@ impl Ledger {
                 bail!("the fork {fork} cannot be resumed");
             };
             let seed = done.seed.wrapping_add(1 << 40);
-            self.finish(store.as_ref(), &fork, seed).await?;
+            self.finish(store.as_ref(), &fork, seed, &[]).await?;
         }
         Ok(Left {
             session: Some(id),
@@ -118,13 +122,14 @@ impl Ledger {
         store: &dyn SessionStore,
         session: &Session,
         seed: u64,
+        updates: &[Update],
     ) -> anyhow::Result<u64> {
         let turn = session.send_and_wait(format!("finish {seed}")).await?;
         ensure!(turn.success, "a resumed session does not finish: {turn:?}");
         session.close().await;
         let now = read(store, session.session_id()).await?;
         turns::check(&now)?;
-        let unknown = self.check_files(session, &now)?;
+        let unknown = self.check_files(session, &now, updates)?;
         self.events.insert(session.session_id().clone(), now);
         Ok(unknown)
     }

@@ -60,7 +60,10 @@ pub(super) async fn check(
 }
 
 /// Whether the session is there: then it is whole.
-async fn is_there(store: &dyn SessionStore, session: &SessionId) -> anyhow::Result<bool> {
+pub(super) async fn is_there(
+    store: &dyn SessionStore,
+    session: &SessionId,
+) -> anyhow::Result<bool> {
     match store.session(session).await {
         Ok(record) => {
             let events = read(store, session).await?;

@@ -3,6 +3,7 @@
 mod orders;
 mod seen;
 mod travel;
+mod upkeep;
 mod work;
 
 pub use orders::Orders;

@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
 use everruns::session::{Sequence, SessionEvent};
-use everruns::{DestroyReceipt, SessionId, WorkspaceBinding};
+use everruns::{ArchiveReceipt, DestroyReceipt, SessionId, WorkspaceBinding};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
@@ -28,6 +28,26 @@ pub(crate) enum Seen {
         branch: String,
         files: Files,
     },
+    /// A branch is to be brought into the head, which adds this file to those after this event.
+    Updating {
+        after: Sequence,
+        path: String,
+        text: String,
+    },
+    /// It is in the head.
+    Updated,
+    /// All checkpoints are to be forgotten, but the one at this reference.
+    Pruning { latest: Option<String> },
+    /// The references of those that are forgotten.
+    Pruned { removed: Vec<String> },
+    /// Another session has been made and has had a turn, and its head is to be archived.
+    Retiring {
+        session: SessionId,
+        binding: Box<WorkspaceBinding>,
+        files: Files,
+    },
+    /// Its head is archived.
+    Archived(Box<ArchiveReceipt>),
     /// Another session has been made, has had a turn and is to be deleted.
     Condemned {
         session: SessionId,

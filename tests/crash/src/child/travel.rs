@@ -5,7 +5,7 @@ use everruns::path::WorkspacePath;
 use everruns::session::{EventPayload, Sequence};
 use everruns::{
     CommitIdentity, CommitRequest, Engine, MergeOutcome, MergeRequest, MergeStrategy, Session,
-    SessionError, WorkspaceBackend, WorkspaceError,
+    SessionError, SessionId, WorkspaceBackend, WorkspaceError, WorkspaceHead,
 };
 use futures::StreamExt as _;
 
@@ -23,6 +23,8 @@ pub(super) struct Traveller {
     pub(super) backend: Arc<dyn WorkspaceBackend>,
     pub(super) session: Session,
     pub(super) branch: String,
+    /// The branch to bring into the head.
+    pub(super) upstream: String,
 }
 
 impl Traveller {
@@ -38,6 +40,9 @@ impl Traveller {
             Trip::Commit => self.commit(name).await,
             Trip::Merge => self.merge(random).await,
             Trip::Discard => self.discard(name).await,
+            Trip::Update => self.update().await,
+            Trip::Prune => self.prune().await,
+            Trip::Archive => self.archive(name).await,
         }
     }
 
@@ -48,7 +53,7 @@ impl Traveller {
         Seen::Files { after, files }.tell()
     }
 
-    async fn last(&self) -> anyhow::Result<Sequence> {
+    pub(super) async fn last(&self) -> anyhow::Result<Sequence> {
         let record = self.engine.store().session(self.session.session_id());
         Ok(record.await?.last_sequence)
     }
@@ -64,8 +69,7 @@ impl Traveller {
         let place = *random.pick(&self.places().await?);
         match self.session.rewind(place).await {
             Ok(_) => self.tell_files().await,
-            Err(SessionError::NotBetweenTurns { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(error) => refused(error),
         }
     }
 
@@ -77,8 +81,7 @@ impl Traveller {
                 fork.close().await;
                 Seen::Forked { session }.tell()
             }
-            Err(SessionError::NotBetweenTurns { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(error) => refused(error),
         }
     }
 
@@ -131,6 +134,24 @@ impl Traveller {
     /// Makes a session with a turn and with work that is not committed, deletes it, and destroys its head, where no
     /// other session has it.
     async fn discard(&self, name: &str) -> anyhow::Result<()> {
+        let (session, head) = self.another(name).await?;
+        Seen::Condemned {
+            session: session.clone(),
+            binding: Box::new(head.binding()),
+            files: of_head(&head).await?,
+        }
+        .tell()?;
+        let id = session.as_str().to_owned();
+        self.engine.delete_session(&session, &id).await?;
+        Seen::Deleted { session }.tell()?;
+        if self.place.kind == Kind::Directory {
+            return Ok(());
+        }
+        Seen::Destroyed(Box::new(head.destroy().await?)).tell()
+    }
+
+    /// Makes a session with a turn and with work that is not committed, and lets go of it.
+    pub(super) async fn another(&self, name: &str) -> anyhow::Result<(SessionId, WorkspaceHead)> {
         let head = self.place.head(Arc::clone(&self.backend), name).await?;
         let agent = agent(Arc::clone(&self.backend), short())?;
         let other = self.engine.create(agent).workspace(head.clone());
@@ -145,19 +166,7 @@ impl Traveller {
             let files = head.file_system();
             files.write(&path, text, Precondition::Absent).await?;
         }
-        Seen::Condemned {
-            session: session.clone(),
-            binding: Box::new(head.binding()),
-            files: of_head(&head).await?,
-        }
-        .tell()?;
-        let id = session.as_str().to_owned();
-        self.engine.delete_session(&session, &id).await?;
-        Seen::Deleted { session }.tell()?;
-        if self.place.kind == Kind::Directory {
-            return Ok(());
-        }
-        Seen::Destroyed(Box::new(head.destroy().await?)).tell()
+        Ok((session, head))
     }
 
     /// Where turns ended, those included from which the session went back.
@@ -178,6 +187,15 @@ impl Traveller {
     }
 }
 
-fn author() -> CommitIdentity {
+/// Neither an event in a turn, nor one whose checkpoint was forgotten, is a place to go back to.
+fn refused(error: SessionError) -> anyhow::Result<()> {
+    match error {
+        SessionError::NotBetweenTurns { .. }
+        | SessionError::Workspace(WorkspaceError::CheckpointNotFound { .. }) => Ok(()),
+        error => Err(error.into()),
+    }
+}
+
+pub(super) fn author() -> CommitIdentity {
     CommitIdentity::new("Crash", "crash@example.com")
 }

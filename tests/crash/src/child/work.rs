@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 use super::travel::Traveller;
 use super::{Orders, Seen};
 use crate::place::{agent_keeping, checkpoints};
+use crate::project::upstream;
 use crate::random::Random;
 use crate::script::script;
 use crate::trip::Trip;
@@ -45,6 +46,7 @@ pub async fn work(orders: &Orders) -> anyhow::Result<()> {
         backend,
         session: session.clone(),
         branch: orders.branch.clone(),
+        upstream: upstream(orders.seed),
     };
     for turns_done in 0..turns {
         let text = format!("message {turns_done} of {}", orders.seed);
