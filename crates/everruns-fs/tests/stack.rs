@@ -18,6 +18,8 @@ mod limits;
 mod memory;
 #[path = "stack/memory_backend.rs"]
 mod memory_backend;
+#[path = "stack/model/mod.rs"]
+mod model;
 #[path = "stack/mounts.rs"]
 mod mounts;
 #[path = "stack/policy.rs"]

@@ -162,7 +162,7 @@ pub enum FileSystemError {
         reason: String,
     },
     /// The disk or quota is full. The old content is kept.
-    #[error("no space left to {step} {path}; the old content is kept")]
+    #[error("no space, or no quota, is left to {step} {path}; the old content is kept")]
     NoSpace {
         /// The path.
         path: WorkspacePath,
@@ -195,6 +195,17 @@ pub enum FileSystemError {
         /// The system's error.
         source: io::Error,
     },
+    /// The change was made, but the disk did not say that it is on stable storage.
+    #[error(
+        "{path} was changed, but could not be made to last: {source}. It is as asked for now, and may be as before \
+         when the host stops"
+    )]
+    NotFlushed {
+        /// The path; of a move, the destination.
+        path: WorkspacePath,
+        /// The system's error.
+        source: io::Error,
+    },
     /// A move between two trees copied all, but could not remove the source; both exist.
     #[error("{from} was copied to {to}, but could not be removed: both exist")]
     PartialMove {
@@ -220,6 +231,11 @@ impl FileSystemError {
             Self::TooManyOpenFiles { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether the change that ended with this error was made all the same.
+    pub fn is_of_a_made_change(&self) -> bool {
+        matches!(self, Self::NotFlushed { .. })
     }
 }
 

@@ -63,6 +63,10 @@ impl FileSystemError {
                 step,
                 source,
             },
+            Self::NotFlushed { path, source } => Self::NotFlushed {
+                path: map(path),
+                source,
+            },
             Self::PartialMove { from, to, source } => Self::PartialMove {
                 from: map(from),
                 to: map(to),

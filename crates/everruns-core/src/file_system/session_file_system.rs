@@ -22,7 +22,10 @@ use crate::path::WorkspacePath;
 ///   blocking ([`NotAFile`](FileSystemError::NotAFile)).
 /// * **Whole versions.** A reader sees the bytes before a write or after it, never a mixture; the version it
 ///   gets is the hash of the whole file's bytes.
-/// * **Durability.** When a change returns, it is on stable storage as far as the implementation has one.
+/// * **Durability.** When a change returns, it is on stable storage as far as the implementation has one. A disk that
+///   fails in the last moment, when the change is made but not yet known to last, is
+///   [`NotFlushed`](FileSystemError::NotFlushed); every other error of a change that is atomic says that it
+///   was not made.
 /// * **Cancellation.** Dropping a future leaves either the state before the call or the state after it, no
 ///   lock held and no temporary file that a later call would see.
 /// * **Bounds.** Files over the implementation's limit are [`TooLarge`](FileSystemError::TooLarge); listings

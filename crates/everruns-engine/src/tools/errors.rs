@@ -45,7 +45,10 @@ fn advice(error: &FileSystemError) -> &'static str {
         FileSystemError::StaleRoot { .. } => {
             "Nothing was changed. Tell the user; no tool can go on."
         }
-        FileSystemError::NoSpace { .. } => "Tell the user that the disk is full.",
+        FileSystemError::NoSpace { .. } => "Tell the user that the disk, or the quota, is full.",
+        FileSystemError::NotFlushed { .. } => {
+            "Do not repeat it; tell the user that the disk may be failing."
+        }
         FileSystemError::TooManyOpenFiles { .. } => {
             "Try once more a little later; if it fails again, tell the user."
         }

@@ -14,7 +14,8 @@ pub struct AuditEvent<'a> {
     /// It is exact when a change with a precondition was made. Otherwise it is what the file was just before, so
     /// another writer can have come in between.
     pub before: Option<ContentVersion>,
-    /// The version of the file afterwards; `None` when there is none, for folders, and unless the change was made.
+    /// The version of the file afterwards; `None` when there is none, for folders, and unless the change was made and
+    /// lasts.
     pub after: Option<ContentVersion>,
     /// What became of it.
     pub outcome: AuditOutcome<'a>,

@@ -6,9 +6,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
-use super::errors::{at, step};
+use super::errors::{at, not_taken_back, step};
 use super::existing::{Existing, version_at};
 use super::kind::{Identity, is_unchanged};
+use super::temporary::Temporary;
 
 /// The last step of a write: a finished temporary file takes the place of its target.
 ///
@@ -18,7 +19,7 @@ pub(super) struct Commit<'a> {
     pub(super) path: &'a WorkspacePath,
     pub(super) folder: &'a OwnedFd,
     pub(super) name: &'a OsStr,
-    pub(super) temporary: &'a str,
+    pub(super) temporary: &'a Temporary<'a>,
     /// The temporary file, open.
     pub(super) file: &'a OwnedFd,
     pub(super) existing: Option<&'a Existing>,
@@ -38,7 +39,7 @@ impl Commit<'_> {
     }
 
     fn replace(&self) -> Result<(), FileSystemError> {
-        match renameat(self.folder, self.temporary, self.folder, self.name) {
+        match renameat(self.folder, self.temporary.name(), self.folder, self.name) {
             Err(Errno::ISDIR) => Err(FileSystemError::NotAFile {
                 path: self.path.clone(),
                 kind: FileKind::Directory,
@@ -48,7 +49,7 @@ impl Commit<'_> {
     }
 
     fn create(&self) -> Result<(), FileSystemError> {
-        let (folder, temporary, name) = (self.folder, self.temporary, self.name);
+        let (folder, temporary, name) = (self.folder, self.temporary.name(), self.name);
         let done = match renameat_with(folder, temporary, folder, name, RenameFlags::NOREPLACE) {
             // A second name is as safe where the file system cannot refuse to replace; the first goes with the
             // temporary file.
@@ -81,16 +82,27 @@ impl Commit<'_> {
             Err(Errno::NOENT) => return Err(self.conflict(precondition)?),
             Err(errno) => return Err(at(self.path, "replace")(errno)),
         }
-        step("fs.write.after-exchange", self.path)?;
-        if self.version_at(OsStr::new(self.temporary))? == Some(expected) {
+        let displaced = step("fs.write.after-exchange", self.path)
+            .and_then(|()| self.version_at(OsStr::new(self.temporary.name())));
+        if let Ok(displaced) = displaced
+            && displaced == Some(expected)
+        {
             return Ok(());
         }
-        self.undo()?;
-        Err(self.conflict(precondition)?)
+        // What cannot be looked at is not replaced either.
+        let undone = self.undo();
+        if undone.is_err() {
+            self.temporary.keep(Some(self.file));
+        }
+        match (displaced, undone) {
+            (Ok(_), Ok(())) => Err(self.conflict(precondition)?),
+            (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
+            (Err(error), Err(_)) => Err(not_taken_back(error)),
+        }
     }
 
     fn swap(&self) -> Result<(), Errno> {
-        let (folder, temporary, name) = (self.folder, self.temporary, self.name);
+        let (folder, temporary, name) = (self.folder, self.temporary.name(), self.name);
         renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE)
     }
 
@@ -101,7 +113,7 @@ impl Commit<'_> {
             Ok(()) => {}
             // Removed from outside meanwhile: what was displaced comes back, unless something new is there.
             Err(Errno::NOENT) => {
-                let (folder, temporary, name) = (self.folder, self.temporary, self.name);
+                let (folder, temporary, name) = (self.folder, self.temporary.name(), self.name);
                 return match renameat_with(folder, temporary, folder, name, RenameFlags::NOREPLACE)
                 {
                     Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -111,8 +123,12 @@ impl Commit<'_> {
             Err(errno) => return Err(failed(errno)),
         }
         let ours = rustix::fs::fstat(self.file).map_err(&failed)?;
-        let taken_back = rustix::fs::statat(self.folder, self.temporary, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(&failed)?;
+        let taken_back = rustix::fs::statat(
+            self.folder,
+            self.temporary.name(),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
+        .map_err(&failed)?;
         if Identity::of(&ours) != Identity::of(&taken_back) {
             // Replaced from outside once more: that is the newest content, and what we put back was replaced
             // by it.

@@ -2,10 +2,10 @@ use everruns_core::file_system::{FileKind, FileSystemError, LastLink};
 use everruns_core::path::WorkspacePath;
 use rustix::io::Errno;
 
-use super::errors::at;
+use super::errors::{at, not_flushed};
 use super::flags::FOLDER_MODE;
 use super::kind::kind;
-use super::resolve::{Missing, flush_folder};
+use super::resolve::{Missing, listed};
 use super::stat::stat_place;
 use super::tree::{Tree, again_while_changing};
 
@@ -34,10 +34,16 @@ impl Tree {
             Err(FileSystemError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
+        // Opened now, so that a folder that cannot be flushed is found out before anything changes.
+        let flushed = match listed(&place.folder) {
+            Ok(folder) => folder,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(at(path, "open the folder of")(errno)),
+        };
         match rustix::fs::mkdirat(&place.folder, name, FOLDER_MODE) {
-            Ok(()) => flush_folder(&place.folder)
+            Ok(()) => rustix::fs::fsync(&flushed)
                 .map(Some)
-                .map_err(at(path, "flush the folder of")),
+                .map_err(not_flushed(path)),
             // Made or removed by somebody else meanwhile.
             Err(Errno::EXIST | Errno::NOENT) => Ok(None),
             Err(errno) => Err(at(path, "make the folder")(errno)),

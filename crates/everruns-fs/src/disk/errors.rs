@@ -31,12 +31,36 @@ pub(super) fn system(path: &WorkspacePath, step: &'static str, errno: Errno) -> 
     }
 }
 
+/// A mapper for the flush that ends a change: it is made whatever the system answers.
+pub(super) fn not_flushed(path: &WorkspacePath) -> impl Fn(Errno) -> FileSystemError + '_ {
+    |errno| FileSystemError::NotFlushed {
+        path: path.clone(),
+        source: errno.into(),
+    }
+}
+
+/// What could not be looked at after a change that could not be taken back.
+pub(super) fn not_taken_back(error: FileSystemError) -> FileSystemError {
+    match error {
+        FileSystemError::Io { path, source, .. } => FileSystemError::NotFlushed { path, source },
+        other => other,
+    }
+}
+
 /// A mapper for `map_err`.
 pub(super) fn at<'a>(
     path: &'a WorkspacePath,
     step: &'static str,
 ) -> impl Fn(Errno) -> FileSystemError + 'a {
     move |errno| system(path, step, errno)
+}
+
+/// Passes a named step of a test, at which the change is made already.
+pub(super) fn late_step(name: &'static str, path: &WorkspacePath) -> Result<(), FileSystemError> {
+    everruns_core::failpoint::hit(name).map_err(|error| FileSystemError::NotFlushed {
+        path: path.clone(),
+        source: std::io::Error::other(error),
+    })
 }
 
 /// Passes a named step of a test.

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::call::Call;
-use super::errors::{at, step};
+use super::errors::{at, late_step, not_flushed, not_taken_back, step};
 use super::existing::{Found, version_at};
 use super::kind::kind;
 use super::lock::Lock;
@@ -80,8 +80,8 @@ impl Tree {
             },
         };
         removed?;
-        step("fs.remove.after-unlink", path)?;
-        rustix::fs::fsync(&flushed).map_err(at(path, "flush the folder of"))?;
+        late_step("fs.remove.after-unlink", path)?;
+        rustix::fs::fsync(&flushed).map_err(not_flushed(path))?;
         drop(lock);
         Ok(Some(()))
     }
@@ -111,14 +111,22 @@ fn take_away(
         }
         Err(errno) => return Err(at(path, "remove")(errno)),
     }
-    step("fs.remove.after-move", path)?;
-    if version_at(folder, OsStr::new(aside.name()), path, limit)? == Some(expected) {
+    let seen = step("fs.remove.after-move", path)
+        .and_then(|()| version_at(folder, OsStr::new(aside.name()), path, limit));
+    if let Ok(seen) = seen
+        && seen == Some(expected)
+    {
         return Ok(Some(()));
     }
+    // What cannot be looked at is not removed either.
     match renameat_with(folder, aside.name(), folder, name, RenameFlags::NOREPLACE) {
         // Something newer is there already.
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(at(path, "put back the newer content of")(errno)),
+        Ok(()) | Err(Errno::EXIST) => seen.map(drop)?,
+        Err(errno) => {
+            aside.keep(None);
+            seen.map_err(not_taken_back)?;
+            return Err(at(path, "put back the newer content of")(errno));
+        }
     }
     Err(FileSystemError::Conflict {
         path: path.clone(),

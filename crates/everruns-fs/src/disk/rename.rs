@@ -4,7 +4,7 @@ use rustix::fs::{RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
 use super::call::Call;
-use super::errors::{at, step};
+use super::errors::{at, late_step, not_flushed};
 use super::kind::kind;
 use super::resolve::{Missing, Place, listed};
 use super::stat::stat_place;
@@ -33,18 +33,18 @@ impl Tree {
         }
         let target = self.place(to, LastLink::Keep, Missing::Create)?;
         let (_first, _second) = self.lock_both(to, [&source.key(), &target.key()], call)?;
-        let flushed = [&source, &target].map(|place| listed(&place.folder));
+        // Opened now, so that a folder that cannot be flushed is found out before anything changes.
+        let open = |place: &Place| listed(&place.folder).map_err(at(to, "open the folder of"));
+        let flushed = [open(&source)?, open(&target)?];
         let replace = may_replace(&target, to, source_kind, replace)?;
         let is_same = source.resolved == target.resolved;
         if is_same && replace == Replace::File {
             return Ok(());
         }
         move_entry(&source, &target, from, to, replace)?;
-        step("fs.rename.after-rename", to)?;
+        late_step("fs.rename.after-rename", to)?;
         for folder in flushed {
-            folder
-                .and_then(|folder| rustix::fs::fsync(&folder))
-                .map_err(at(to, "flush the folder of"))?;
+            rustix::fs::fsync(&folder).map_err(not_flushed(to))?;
         }
         Ok(())
     }

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use everruns_core::entropy::{Entropy as _, SystemEntropy};
 use everruns_core::file_system::FileSystemError;
 use everruns_core::path::WorkspacePath;
@@ -15,9 +17,10 @@ use super::resolve::Place;
 /// A temporary name beside a target. What is at it is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Temporary<'a> {
-    folder: &'a OwnedFd,
+    place: &'a Place,
     name: String,
     lock: &'a Lock<'a>,
+    is_kept: Cell<bool>,
 }
 
 impl<'a> Temporary<'a> {
@@ -30,15 +33,12 @@ impl<'a> Temporary<'a> {
         let mut random = [0; 16];
         SystemEntropy.fill(&mut random);
         let name = format!("{TEMPORARY_PREFIX}{:032x}", u128::from_le_bytes(random));
-        let parent = place
-            .resolved
-            .split_last()
-            .map_or(&[][..], |(_, parent)| parent);
-        intent::note(lock, parent, &name).map_err(at(path, "note a temporary file for"))?;
+        intent::note(lock, place, &name, None).map_err(at(path, "note a temporary file for"))?;
         Ok(Self {
-            folder: &place.folder,
+            place,
             name,
             lock,
+            is_kept: Cell::new(false),
         })
     }
 
@@ -46,15 +46,36 @@ impl<'a> Temporary<'a> {
         &self.name
     }
 
+    /// Leaves what is at the name, hidden from the tree but not lost: it is somebody's, and could not be put back.
+    ///
+    /// A disk that was off meanwhile may bring back `ours`, the file that was made here. That one is removed.
+    pub(super) fn keep(&self, ours: Option<&OwnedFd>) {
+        tracing::error!(
+            name = self.name,
+            "what could not be put back is left under this name"
+        );
+        self.is_kept.set(true);
+        intent::clear(self.lock);
+        if let Some(Ok(ours)) = ours.map(rustix::fs::fstat)
+            && let Err(errno) = intent::note(self.lock, self.place, &self.name, Some(ours.st_ino))
+        {
+            tracing::debug!(%errno, "what is left of a write could not be noted");
+        }
+    }
+
     /// Makes the file. `Errno::NOENT` says that the folder was removed meanwhile.
     pub(super) fn create(&self) -> Result<OwnedFd, Errno> {
-        rustix::fs::openat(self.folder, self.name.as_str(), CREATE, FILE_MODE)
+        rustix::fs::openat(&self.place.folder, self.name.as_str(), CREATE, FILE_MODE)
     }
 }
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        let removed = rustix::fs::unlinkat(self.folder, self.name.as_str(), AtFlags::empty());
+        if self.is_kept.get() {
+            return;
+        }
+        let removed =
+            rustix::fs::unlinkat(&self.place.folder, self.name.as_str(), AtFlags::empty());
         // What could not be removed stays noted for the next writer.
         if matches!(removed, Ok(()) | Err(Errno::NOENT)) {
             intent::clear(self.lock);

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::call::Call;
 use super::commit::Commit;
-use super::errors::{at, step};
+use super::errors::{at, late_step, not_flushed, step};
 use super::existing::{Found, must_be_writable};
 use super::read::too_large;
 use super::resolve::{Missing, Place, listed};
@@ -87,15 +87,15 @@ impl Tree {
             path,
             folder: &place.folder,
             name,
-            temporary: temporary.name(),
+            temporary: &temporary,
             file: &file,
             existing: existing.as_ref(),
             limit: self.max_file_bytes,
         }
         .run(precondition)?;
-        step("fs.write.after-rename", path)?;
-        rustix::fs::fsync(&flushed).map_err(at(path, "flush the folder of"))?;
-        step("fs.write.after-folder-flush", path)?;
+        late_step("fs.write.after-rename", path)?;
+        rustix::fs::fsync(&flushed).map_err(not_flushed(path))?;
+        late_step("fs.write.after-folder-flush", path)?;
         Ok(Some(ContentVersion::of(bytes)))
     }
 

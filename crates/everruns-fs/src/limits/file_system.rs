@@ -85,7 +85,9 @@ impl LimitsFileSystem {
     ) -> Result<T, FileSystemError> {
         let taken = self.usage.take(&self.limits, path, files, bytes)?;
         let result = change.await;
-        if result.is_err() {
+        if let Err(error) = &result
+            && !error.is_of_a_made_change()
+        {
             taken.give_back();
         }
         result

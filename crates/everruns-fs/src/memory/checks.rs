@@ -33,8 +33,11 @@ pub(super) fn node_at<'a>(
     top: &'a Node,
     path: &WorkspacePath,
 ) -> Result<&'a Node, FileSystemError> {
-    top.get(path)
-        .ok_or_else(|| FileSystemError::NotFound { path: path.clone() })
+    if let Some(node) = top.get(path) {
+        return Ok(node);
+    }
+    not_blocked(top, path)?;
+    Err(FileSystemError::NotFound { path: path.clone() })
 }
 
 pub(super) fn file_at<'a>(

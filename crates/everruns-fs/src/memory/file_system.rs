@@ -342,7 +342,7 @@ impl SessionFileSystem for MemoryFileSystem {
         _: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         check(path)?;
-        drop(self.read_state()?);
+        not_blocked(&self.read_state()?.top, path)?;
         Ok(path.clone())
     }
 

@@ -14,7 +14,7 @@ struct End<'a> {
     path: WorkspacePath,
 }
 
-/// A file that was copied and verified.
+/// A file that was copied.
 struct Copied {
     from: WorkspacePath,
     to: WorkspacePath,
@@ -59,10 +59,13 @@ impl MountedFileSystem {
         source
             .remove(&plan, &copied)
             .await
-            .map_err(|error| FileSystemError::PartialMove {
-                from: from.clone(),
-                to: to.clone(),
-                source: Box::new(error),
+            .map_err(|error| match error {
+                error @ FileSystemError::NotFlushed { .. } => error,
+                error => FileSystemError::PartialMove {
+                    from: from.clone(),
+                    to: to.clone(),
+                    source: Box::new(error),
+                },
             })
     }
 }
@@ -100,12 +103,17 @@ async fn copy_all(
         let content = source
             .tree
             .errors(source.tree.files.read(from, ReadRange::ALL).await)?;
-        let version = target.write(to, content.bytes, before).await?;
-        copied.push(Copied {
+        let written = target.write(to, content.bytes, before).await;
+        let there = match &written {
+            Ok(version) => Some(*version),
+            Err(error) => error.is_of_a_made_change().then_some(content.version),
+        };
+        copied.extend(there.map(|version| Copied {
             from: from.clone(),
             to: to.clone(),
             version,
-        });
+        }));
+        let version = written?;
         let length = ReadRange {
             offset: 0,
             length: Some(0),
@@ -218,21 +226,23 @@ impl End<'_> {
         }
     }
 
-    /// Removes what was copied, each file only as it was copied; then the folders, which must be empty.
+    /// Removes what was copied, each file only as it was copied; then the folders, which must be empty. A removal that
+    /// may not last is told of at the end.
     async fn remove(&self, plan: &Plan, copied: &[Copied]) -> Result<(), FileSystemError> {
-        let files = &self.tree.files;
-        for file in copied {
-            let unchanged = Precondition::Matches(file.version);
-            self.tree
-                .errors(files.remove(&file.from, Removal::Entry, unchanged).await)?;
+        let files = copied
+            .iter()
+            .map(|file| (&file.from, Precondition::Matches(file.version)));
+        let folders = plan.folders.iter().rev();
+        let folders = folders.map(|(folder, _)| (folder, Precondition::Any));
+        let mut all = Ok(());
+        for (path, unchanged) in files.chain(folders) {
+            let removed = self.tree.files.remove(path, Removal::Entry, unchanged);
+            match self.tree.errors(removed.await) {
+                Err(error) if error.is_of_a_made_change() => all = Err(error),
+                other => other?,
+            }
         }
-        for (folder, _) in plan.folders.iter().rev() {
-            let removed = files
-                .remove(folder, Removal::Entry, Precondition::Any)
-                .await;
-            self.tree.errors(removed)?;
-        }
-        Ok(())
+        all
     }
 
     /// Takes back what a failed copy left. What cannot be removed stays: it is a copy.
