@@ -1,25 +1,30 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use everruns_core::file_system::{
-    FileSystemError, GrepQuery, Precondition, SearchQuery, SearchTarget, SessionFileSystem as _,
-    SessionFileSystemExt as _,
+    FileSystemError, GrepQuery, LastLink, Precondition, Removal, Replace, SearchEvent, SearchQuery,
+    SearchTarget, SessionFileSystem as _, SessionFileSystemExt as _,
 };
 
 use crate::support::{Fixture, each_resolution, path, search};
 
 /// How often reads race against the swapper: twice in each round, for each way of resolving paths, so 100,000 times.
-const ROUNDS: usize = 25_000;
+const ROUNDS: u64 = 25_000;
 
 /// How often the slower operations do.
-const SLOW_ROUNDS: usize = 500;
+const SLOW_ROUNDS: u64 = 500;
+
+/// How long an operation goes on until it has met the folder as well as the link.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Swaps `a/dir` between a folder and a link out of the tree, and `a/file` between a file and such a link.
 struct Swapper {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<u64>,
+    swaps: Arc<AtomicU64>,
+    thread: JoinHandle<()>,
 }
 
 impl Swapper {
@@ -28,35 +33,128 @@ impl Swapper {
         fixture.link("../../head-evil", "a/dir-link");
         fixture.put("a/file", "inside");
         fixture.link("../../head-evil/secret", "a/file-link");
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
+        let (stop, swaps) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicU64::new(0)),
+        );
+        let (stopped, swapped) = (Arc::clone(&stop), Arc::clone(&swaps));
         let folder = fixture.root.join("a");
         let thread = std::thread::spawn(move || {
-            let exchange = |left: &str, right: &str| {
-                let paths: [PathBuf; 2] = [folder.join(left), folder.join(right)];
-                // A file that is being replaced may be gone for a moment.
-                let _ = rustix::fs::renameat_with(
-                    rustix::fs::CWD,
-                    &paths[0],
-                    rustix::fs::CWD,
-                    &paths[1],
-                    rustix::fs::RenameFlags::EXCHANGE,
-                );
-            };
-            let mut swaps = 0;
             while !stopped.load(Ordering::Relaxed) {
-                exchange("dir", "dir-link");
-                exchange("file", "file-link");
-                swaps += 1;
+                let swaps =
+                    exchange(&folder, "dir", "dir-link") + exchange(&folder, "file", "file-link");
+                swapped.fetch_add(swaps, Ordering::Relaxed);
+                // A write that met the file puts a file in place of whatever is there now.
+                let is_link = |name: &str| folder.join(name).is_symlink();
+                if !is_link("file") && !is_link("file-link") {
+                    drop(std::fs::remove_file(folder.join("file-link")));
+                    drop(std::os::unix::fs::symlink(
+                        "../../head-evil/secret",
+                        folder.join("file-link"),
+                    ));
+                }
             }
-            swaps
         });
-        Self { stop, thread }
+        Self {
+            stop,
+            swaps,
+            thread,
+        }
+    }
+
+    fn swaps(&self) -> u64 {
+        self.swaps.load(Ordering::Relaxed)
     }
 
     fn stop(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap()
+        self.thread.join().unwrap();
+        self.swaps.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts 1 when it was done: a file that is being replaced may be gone for a moment.
+fn exchange(folder: &Path, left: &str, right: &str) -> u64 {
+    let paths: [PathBuf; 2] = [folder.join(left), folder.join(right)];
+    let swapped = rustix::fs::renameat_with(
+        rustix::fs::CWD,
+        &paths[0],
+        rustix::fs::CWD,
+        &paths[1],
+        rustix::fs::RenameFlags::EXCHANGE,
+    );
+    u64::from(swapped.is_ok())
+}
+
+/// Operations that race against a [`Swapper`], and what became of them.
+struct Race {
+    swapper: Swapper,
+    begun: Instant,
+    /// How many found the folder or the file.
+    inside: u64,
+    /// How many found the link.
+    refused: u64,
+    /// How many had a swap take place while they ran.
+    met: u64,
+}
+
+impl Race {
+    fn start(fixture: &Fixture) -> Self {
+        Self {
+            swapper: Swapper::start(fixture),
+            begun: Instant::now(),
+            inside: 0,
+            refused: 0,
+            met: 0,
+        }
+    }
+
+    async fn run<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, FileSystemError>>,
+    ) -> Option<T> {
+        let before = self.swapper.swaps();
+        let done = work.await;
+        self.met += u64::from(self.swapper.swaps() != before);
+        match done {
+            Ok(done) => {
+                self.inside += 1;
+                Some(done)
+            }
+            Err(error) => {
+                assert_expected(&error);
+                self.refused += 1;
+                None
+            }
+        }
+    }
+
+    /// Whether another round follows: there are `rounds`, and more until both ends were met.
+    fn goes_on(&self, round: u64, rounds: u64) -> bool {
+        let has_both = self.inside > 0 && self.refused > 0 && self.met > 0;
+        round < rounds || (!has_both && self.is_patient())
+    }
+
+    fn is_patient(&self) -> bool {
+        self.begun.elapsed() < PATIENCE
+    }
+
+    /// It was a race, and nothing outside was touched.
+    fn finish(self, fixture: &Fixture) {
+        let Self {
+            swapper,
+            inside,
+            refused,
+            met,
+            ..
+        } = self;
+        let swaps = swapper.stop();
+        let counts = format!("{swaps} swaps, {inside} inside, {refused} refused, {met} met a swap");
+        assert!(
+            swaps > 100 && inside > 0 && refused > 0 && met > 0,
+            "{counts}"
+        );
+        fixture.assert_outside_untouched();
     }
 }
 
@@ -78,28 +176,84 @@ fn assert_expected(error: &FileSystemError) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_reads_against_swapped_links_stay_inside() {
     each_resolution(|fixture| async move {
-        let swapper = Swapper::start(&fixture);
-        let (mut inside, mut refused) = (0, 0);
-        for _ in 0..ROUNDS {
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, ROUNDS) {
+            round += 1;
             for text in ["a/dir/secret", "a/file"] {
-                match fixture.files.read_all(text).await {
-                    Ok(bytes) => {
-                        assert_eq!(bytes, "inside");
-                        inside += 1;
-                    }
-                    Err(error) => {
-                        assert_expected(&error);
-                        refused += 1;
-                    }
-                }
+                let read = race.run(fixture.files.read_all(text)).await;
+                assert!(read.is_none_or(|bytes| bytes == "inside"));
             }
         }
-        assert!(swapper.stop() > 100);
-        assert!(
-            inside > 0 && refused > 0,
-            "{inside} inside, {refused} refused"
-        );
-        fixture.assert_outside_untouched();
+        race.finish(&fixture);
+    })
+    .await;
+}
+
+/// Puts an entry beside the secret that only the folder has, and one that only the other end of the link has.
+fn tell_apart(fixture: &Fixture) {
+    std::fs::write(fixture.outside.join("outside-only"), "12345").unwrap();
+    fixture.put("a/dir/inside-only", "123");
+}
+
+fn forget_outside(fixture: &Fixture) {
+    std::fs::remove_file(fixture.outside.join("outside-only")).unwrap();
+}
+
+/// Proves H12: looking at an entry never tells of anything outside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h12_stats_against_swapped_links_stay_inside() {
+    each_resolution(|fixture| async move {
+        tell_apart(&fixture);
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, ROUNDS) {
+            round += 1;
+            let stat = race
+                .run(fixture.files.stat(&path("a/dir/inside-only")))
+                .await;
+            assert!(stat.is_none_or(|stat| stat.size == 3));
+            let outside = fixture.files.stat(&path("a/dir/outside-only")).await;
+            assert_expected(&outside.unwrap_err());
+        }
+        forget_outside(&fixture);
+        race.finish(&fixture);
+    })
+    .await;
+}
+
+/// Proves H12: a listing never shows anything outside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h12_lists_against_swapped_links_stay_inside() {
+    each_resolution(|fixture| async move {
+        tell_apart(&fixture);
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, ROUNDS / 5) {
+            round += 1;
+            let listed = race.run(fixture.files.list_all(&path("a/dir"))).await;
+            let names = listed.map(|entries| entries.into_iter().map(|entry| entry.name));
+            assert!(names.is_none_or(|names| names.eq(["inside-only", "secret"])));
+        }
+        forget_outside(&fixture);
+        race.finish(&fixture);
+    })
+    .await;
+}
+
+/// Proves H12: a path never resolves to anything but itself while it leads inside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h12_resolved_paths_against_swapped_links_stay_inside() {
+    each_resolution(|fixture| async move {
+        let mut race = Race::start(&fixture);
+        let at = path("a/dir/secret");
+        let mut round = 0;
+        while race.goes_on(round, ROUNDS / 5) {
+            round += 1;
+            let resolved = race.run(fixture.files.resolve(&at, LastLink::Follow)).await;
+            assert!(resolved.is_none_or(|resolved| resolved == at));
+        }
+        race.finish(&fixture);
     })
     .await;
 }
@@ -108,23 +262,32 @@ async fn h12_reads_against_swapped_links_stay_inside() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_writes_against_swapped_links_stay_inside() {
     each_resolution(|fixture| async move {
-        let swapper = Swapper::start(&fixture);
-        for round in 0..SLOW_ROUNDS / 5 {
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, SLOW_ROUNDS / 5) {
+            round += 1;
             for text in ["a/dir/secret", "a/dir/new/deep", "a/file"] {
-                if let Err(error) = fixture.files.write_all(text, "inside").await {
-                    assert_expected(&error);
-                }
-            }
-            let made = fixture
-                .files
-                .create_dir(&path(&format!("a/dir/{round}")))
-                .await;
-            if let Err(error) = made {
-                assert_expected(&error);
+                race.run(fixture.files.write_all(text, "inside")).await;
             }
         }
-        swapper.stop();
-        fixture.assert_outside_untouched();
+        race.finish(&fixture);
+    })
+    .await;
+}
+
+/// Proves H12: folders are never made outside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h12_new_folders_against_swapped_links_stay_inside() {
+    each_resolution(|fixture| async move {
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, SLOW_ROUNDS) {
+            round += 1;
+            let at = path(&format!("a/dir/{round}/deep"));
+            race.run(fixture.files.create_dir(&at)).await;
+        }
+        race.finish(&fixture);
+        assert_eq!(std::fs::read_dir(&fixture.outside).unwrap().count(), 1);
     })
     .await;
 }
@@ -132,29 +295,28 @@ async fn h12_writes_against_swapped_links_stay_inside() {
 /// Proves H12: removals and moves never reach anything outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_removals_and_moves_against_swapped_links_stay_inside() {
-    use everruns_core::file_system::{Removal, Replace};
     each_resolution(|fixture| async move {
-        let swapper = Swapper::start(&fixture);
         fixture.put("mine", "mine");
-        for _ in 0..SLOW_ROUNDS {
-            let at = path("a/dir/secret");
-            let removed = fixture
+        let mut race = Race::start(&fixture);
+        let at = path("a/dir/secret");
+        let (mut removed, mut moved) = (0, 0);
+        let mut round = 0;
+        let wanted = |removed: u64, moved: u64| removed == 0 || moved == 0;
+        while race.goes_on(round, SLOW_ROUNDS) || (wanted(removed, moved) && race.is_patient()) {
+            round += 1;
+            let work = fixture
                 .files
                 .remove(&at, Removal::Recursive, Precondition::Any);
-            if let Err(error) = removed.await {
-                assert_expected(&error);
-            }
-            match fixture
-                .files
-                .rename(&path("mine"), &at, Replace::File)
-                .await
-            {
-                Ok(()) => fixture.put("mine", "mine"),
-                Err(error) => assert_expected(&error),
+            removed += u64::from(race.run(work).await.is_some());
+            let from = path("mine");
+            let work = fixture.files.rename(&from, &at, Replace::File);
+            if race.run(work).await.is_some() {
+                moved += 1;
+                fixture.put("mine", "mine");
             }
         }
-        swapper.stop();
-        fixture.assert_outside_untouched();
+        assert!(removed > 0 && moved > 0, "{removed} removed, {moved} moved");
+        race.finish(&fixture);
     })
     .await;
 }
@@ -163,24 +325,35 @@ async fn h12_removals_and_moves_against_swapped_links_stay_inside() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_searches_against_swapped_links_stay_inside() {
     each_resolution(|fixture| async move {
-        let swapper = Swapper::start(&fixture);
         std::fs::write(fixture.outside.join("needle"), "needle").unwrap();
-        for _ in 0..SLOW_ROUNDS / 2 {
-            for target in [
-                SearchTarget::Grep(GrepQuery::new("needle|^secret")),
-                SearchTarget::Glob {
-                    pattern: "needle".to_owned(),
-                },
-            ] {
-                let (events, _) = search(&fixture.files, SearchQuery::new(target))
-                    .await
-                    .unwrap();
-                assert_eq!(events, []);
+        let mut race = Race::start(&fixture);
+        let mut round = 0;
+        while race.goes_on(round, SLOW_ROUNDS / 2) {
+            round += 1;
+            let grep = SearchQuery::new(SearchTarget::Grep(GrepQuery::new("inside|needle|^secret")));
+            let (events, _) = race.run(search(&fixture.files, grep)).await.unwrap();
+            for event in &events {
+                assert!(
+                    matches!(event, SearchEvent::Line { text, .. } if text == "inside"),
+                    "{event:?}"
+                );
             }
+            let is_in_folder = |event: &SearchEvent| {
+                matches!(event, SearchEvent::Line { path, .. } if path.file_name() == Some("secret"))
+            };
+            // A search is not refused: what is a link when its turn comes is passed over.
+            if !events.iter().any(is_in_folder) {
+                race.inside -= 1;
+                race.refused += 1;
+            }
+            let glob = SearchQuery::new(SearchTarget::Glob {
+                pattern: "needle".to_owned(),
+            });
+            let (events, _) = search(&fixture.files, glob).await.unwrap();
+            assert_eq!(events, []);
         }
-        swapper.stop();
         std::fs::remove_file(fixture.outside.join("needle")).unwrap();
-        fixture.assert_outside_untouched();
+        race.finish(&fixture);
     })
     .await;
 }
