@@ -18,7 +18,7 @@ const ROUNDS: u64 = 25_000;
 const SLOW_ROUNDS: u64 = 500;
 
 /// How long an operation goes on until it has met the folder as well as the link.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Swaps `a/dir` between a folder and a link out of the tree, and `a/file` between a file and such a link.
 struct Swapper {
