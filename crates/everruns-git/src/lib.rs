@@ -38,6 +38,7 @@ mod repository;
 mod scan;
 mod state;
 mod status;
+mod threads;
 mod trash;
 mod worktree;
 

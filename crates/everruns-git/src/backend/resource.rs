@@ -25,7 +25,7 @@ use crate::head::{self, Handle, InUse, LastKept, NewHead, Start};
 use crate::ignored;
 use crate::names::path_text;
 use crate::repository::tell_lack;
-use crate::scan::{Renames, scan};
+use crate::scan::{Purpose, scan};
 use crate::state::{Claim, HeadState, Origin};
 use crate::status;
 
@@ -121,7 +121,7 @@ impl WorkspaceHeadResource for GitHead {
     async fn status(&self) -> std::result::Result<WorkspaceHeadStatus, WorkspaceError> {
         self.run("read the status", |handle| {
             let worktree = handle.open()?;
-            let scan = scan(&worktree, Renames::Shown)?;
+            let scan = scan(&worktree, Purpose::Show)?;
             let (entries, conflicted) = status::entries(&scan);
             Ok(WorkspaceHeadStatus {
                 dirty: !entries.is_empty(),

@@ -9,12 +9,13 @@ use gix::objs::tree::EntryKind;
 use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 
-use super::content::{Entry, Keep, Why, read_all};
+use super::content::read_all;
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
 use crate::objects::{hold, settle};
-use crate::scan::{Renames, Scan, path_of, scan};
+use crate::scan::{Purpose, Scan, path_of, scan};
+use crate::worktree::{Entry, Keep, Why};
 
 /// The state of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture
 }
 
 fn look(worktree: &gix::Repository, keep: Keep) -> Result<Capture> {
-    let scan = scan(worktree, Renames::Off)?;
+    let scan = scan(worktree, Purpose::Capture)?;
     let (head, head_tree) = head_of(worktree)?;
     let mut changed = BTreeSet::new();
     let edits = staged(&scan);

@@ -10,9 +10,9 @@ use gix::worktree::stack::state::ignore::Source;
 use rustix::fs::FileType;
 
 use super::capture::{Capture, Captured, Edits};
-use super::content::{Entry, Keep, read_each};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
+use crate::worktree::{Entry, Keep, read_each};
 
 /// Files that say how other files are to be taken.
 const RULES: [&[u8]; 3] = [b".gitignore", b".gitattributes", b".gitmodules"];

@@ -1,8 +1,11 @@
 //! Bringing a head back to a checkpoint.
 
+use std::collections::BTreeSet;
+
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
-use gix::bstr::BString;
+use gix::bstr::{BString, ByteSlice as _};
+use rustix::fs::FileType;
 
 use super::apply::Change;
 use super::handle::{Handle, destroyed};
@@ -11,6 +14,7 @@ use crate::checkpoint::{self, Captured, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::files::Files;
 use crate::index::IndexLock;
+use crate::names::path_text;
 use crate::state::{HeadRecord, HeadState, Intent, Operation};
 
 /// What a restore did.
@@ -93,7 +97,7 @@ pub(crate) fn plan_restore(handle: &Handle, target: &Checkpoint) -> Result<Plann
         handle.expect_own_branch(&worktree)?;
     }
     let steps = plan(&worktree, before.files, target.state.files)?;
-    let blocked = match check_way(&files_of(handle)?, &steps) {
+    let blocked = match expect_way(handle, &worktree, &target.state, &steps) {
         Ok(()) => Vec::new(),
         Err(GitError::InTheWay { paths }) => paths,
         Err(failure) => return Err(failure),
@@ -135,8 +139,39 @@ fn prepare(
         handle.expect_own_branch(worktree)?;
     }
     let steps = plan(worktree, before.files, target.files)?;
-    check_way(&files_of(handle)?, &steps)?;
+    expect_way(handle, worktree, target, &steps)?;
     Ok(steps)
+}
+
+/// Fails if something that nobody wants changed is where `target` has other files, or none.
+fn expect_way(
+    handle: &Handle,
+    worktree: &gix::Repository,
+    target: &Captured,
+    steps: &[Step],
+) -> Result<()> {
+    let files = files_of(handle)?;
+    check_way(&files, steps)?;
+    // An ignored file would turn into a change of a file that the index knows, and that is to be gone.
+    let leaving: BTreeSet<&BString> = steps.iter().map(|step| &step.path).collect();
+    let uncaptured = target.manifest.uncaptured.iter();
+    let uncaptured: BTreeSet<&BString> = uncaptured.map(|entry| &entry.path).collect();
+    let mut paths = Vec::new();
+    for gone in plan(worktree, target.index, target.files)? {
+        let path = &gone.path;
+        if gone.becomes.is_some() || leaving.contains(path) || uncaptured.contains(path) {
+            continue;
+        }
+        let found = files.stat(path.as_bstr())?;
+        if found.is_some_and(|found| !FileType::from_raw_mode(found.st_mode).is_dir()) {
+            paths.push(path_text(path.as_bstr()));
+        }
+    }
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(GitError::InTheWay { paths })
+    }
 }
 
 fn files_of(handle: &Handle) -> Result<Files> {

@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::head::{Handle, Step, check_way, plan};
 use crate::index::IndexLock;
 use crate::names::path_text;
-use crate::scan::{Renames, path_of, scan};
+use crate::scan::{Purpose, path_of, scan};
 use crate::state::{HeadRecord, Lock};
 use crate::worktree::is_linked;
 
@@ -142,7 +142,7 @@ fn lock_head(handle: &Handle, place: &Place) -> Result<Option<Lock>> {
 
 /// The paths that have been changed in the worktree, untracked files apart.
 fn changed(worktree: &gix::Repository) -> Result<Vec<String>> {
-    let scan = scan(worktree, Renames::Off)?;
+    let scan = scan(worktree, Purpose::Compare)?;
     let staged = scan
         .staged
         .iter()

@@ -19,14 +19,14 @@ use crate::files::Files;
 use crate::head::{Handle, check_way, plan};
 use crate::names::path_text;
 use crate::repository::Refs;
-use crate::scan::{Renames, Scan, path_of, scan};
+use crate::scan::{Purpose, Scan, path_of, scan};
 
 /// Brings the branch that `request` names into the head.
 pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateOutcome> {
     let _lock = handle.lock()?;
     let worktree = handle.open()?;
     handle.expect_own_branch(&worktree)?;
-    let scan = scan(&worktree, Renames::Off)?;
+    let scan = scan(&worktree, Purpose::Compare)?;
     expect_no_conflict(&scan)?;
     if merging(&worktree)?.is_some() {
         return Err(GitError::UnderWay {

@@ -2,9 +2,6 @@
 //!
 //! The library's own way takes the bytes of a pack apart again to make their index, which costs more than making them.
 
-use std::num::NonZero;
-use std::thread;
-
 use gix::ObjectId;
 use gix::objs::Kind;
 use gix::odb::pack::data::{self, Version, entry::Header};
@@ -12,6 +9,7 @@ use gix::zlib::stream::deflate::{Compress, FlushCompress};
 use gix::zlib::{Compression, Status};
 
 use crate::error::{GitStep as _, Result};
+use crate::threads::share_out;
 
 /// How many objects are worth a thread.
 const OBJECTS_A_THREAD: usize = 64;
@@ -66,23 +64,13 @@ pub(super) fn encode(
 
 /// The entries of `objects`, in their order, made on as many cores as they are worth.
 fn compress(objects: &[(ObjectId, Kind, Vec<u8>)]) -> Result<Vec<Vec<u8>>> {
-    let most = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = (objects.len() / OBJECTS_A_THREAD).clamp(1, most);
-    let share = objects.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let running: Vec<_> = objects
-            .chunks(share)
-            .map(|objects| scope.spawn(|| compress_some(objects)))
-            .collect();
-        let mut entries = Vec::with_capacity(objects.len());
-        for thread in running {
-            let made = thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            entries.extend(made?);
-        }
-        Ok(entries)
-    })
+    let parts = share_out(
+        objects,
+        OBJECTS_A_THREAD,
+        || (),
+        |(), objects| compress_some(objects),
+    )?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 fn compress_some(objects: &[(ObjectId, Kind, Vec<u8>)]) -> Result<Vec<Vec<u8>>> {

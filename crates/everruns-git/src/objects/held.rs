@@ -34,8 +34,8 @@ pub(crate) fn settle(repository: &gix::Repository) -> Result<()> {
 }
 
 /// Writes what was held back elsewhere to `repository`, which stores it or holds it back itself.
-pub(crate) fn hand_over(held: Option<Storage>, repository: &gix::Repository) -> Result<()> {
-    for (id, (kind, data)) in held.iter().flat_map(|held| held.iter()) {
+pub(crate) fn hand_over(held: &Storage, repository: &gix::Repository) -> Result<()> {
+    for (id, (kind, data)) in &**held {
         repository
             .objects
             .write_buf_with_known_id(*kind, data, *id)

@@ -23,7 +23,7 @@ pub(super) fn write(repository: &gix::Repository, mut objects: Storage) -> Resul
         .drain()
         .map(|(id, (kind, data))| (id, kind, data))
         .collect();
-    objects.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+    objects.sort_unstable_by_key(|(id, ..)| *id);
     let encoded = encode(repository.object_hash(), &objects)?;
     let folder = repository.common_dir().join("objects/pack");
     let name = format!("pack-{}", encoded.checksum);

@@ -19,7 +19,7 @@ use gix::submodule::config::Ignore;
 use gix::worktree::IndexPersistedOrInMemory;
 
 use super::submodules::Unreadable;
-use super::{displaced, submodules, unchanged};
+use super::{submodules, touched, tracked};
 use crate::error::{GitError, GitStep as _, Result};
 
 /// Everything that differs, in the order of paths.
@@ -33,26 +33,24 @@ pub(crate) struct Scan {
     pub(crate) unreadable: Vec<Unreadable>,
 }
 
-/// Whether renames between the commit and the index are looked for.
+/// What a look is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Renames {
-    /// As Git is configured to, for showing.
-    Shown,
-    /// No: every path by itself.
-    Off,
+pub(crate) enum Purpose {
+    /// For showing: renames between the commit and the index are looked for, as Git is configured to.
+    Show,
+    /// To know what has changed, every path by itself.
+    Compare,
+    /// To read what may have changed, every path by itself: files that were only touched are told as well.
+    Capture,
 }
 
 /// Compares the files of `worktree` with its index, and the index with `HEAD`. Nothing is written.
-pub(crate) fn scan(worktree: &gix::Repository, renames: Renames) -> Result<Scan> {
-    scan_at(worktree, renames, 0)
+pub(crate) fn scan(worktree: &gix::Repository, purpose: Purpose) -> Result<Scan> {
+    scan_at(worktree, purpose, 0)
 }
 
 /// As [`scan`], of a repository that is a submodule so many times over.
-pub(super) fn scan_at(worktree: &gix::Repository, renames: Renames, depth: usize) -> Result<Scan> {
-    let renames = match renames {
-        Renames::Shown => TrackRenames::AsConfigured,
-        Renames::Off => TrackRenames::Disabled,
-    };
+pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize) -> Result<Scan> {
     // Untracked files are looked for by a walk of our own, at the same time: Git's comparison leaves out pipes and
     // the like, and what a checkpoint can't hold has to be told.
     let index = worktree.index_or_empty().git("read the index")?;
@@ -65,22 +63,21 @@ pub(super) fn scan_at(worktree: &gix::Repository, renames: Renames, depth: usize
     let untracked = untracked(worktree, &index)?;
     let folder = folder_of(worktree)?;
     let mut marked = (**index).clone();
-    unchanged::mark(worktree, &mut marked, folder)?;
-    let displaced = displaced::find(&mut marked, folder)?;
+    let told = tracked::look(worktree, &mut marked, folder)?;
     let is_head_tree = is_head_tree(worktree, &index)?;
-    let is_as_indexed = |entry: &gix::index::Entry| entry.flags.contains(Flags::UPTODATE);
-    // Preparing the comparison costs more than it would take to find nothing.
-    let nothing_to_compare = is_head_tree && marked.entries().iter().all(is_as_indexed);
+    let is_passed_over = |entry: &gix::index::Entry| entry.flags.intersects(tracked::DONE);
+    // Preparing the library's comparison costs more than it would take to find nothing.
+    let nothing_to_compare = is_head_tree && marked.entries().iter().all(is_passed_over);
     let mut scan = Scan {
         staged: Vec::new(),
-        unstaged: displaced,
+        unstaged: touched::items(worktree, &index, &told, purpose)?,
         unreadable: Vec::new(),
     };
     let found = submodules::look(worktree, &index, folder, depth)?;
     scan.unstaged.extend(found.changed);
     scan.unreadable = found.unreadable;
     if !nothing_to_compare {
-        compare(worktree, marked, is_head_tree, renames, &mut scan)?;
+        compare(worktree, marked, is_head_tree, purpose, &mut scan)?;
     }
     for item in untracked {
         let entry = item.git("look for untracked files")?.entry;
@@ -106,9 +103,13 @@ fn compare(
     worktree: &gix::Repository,
     marked: gix::index::File,
     is_head_tree: bool,
-    renames: TrackRenames,
+    purpose: Purpose,
     scan: &mut Scan,
 ) -> Result<()> {
+    let renames = match purpose {
+        Purpose::Show => TrackRenames::AsConfigured,
+        Purpose::Compare | Purpose::Capture => TrackRenames::Disabled,
+    };
     let comparison = worktree
         .status(Discard)
         .git("prepare the comparison of files")?

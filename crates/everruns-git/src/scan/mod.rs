@@ -1,11 +1,11 @@
 //! One look at a working tree: how it differs from its index, and the index from the commit.
 
-mod displaced;
 mod look;
 mod place;
 mod submodules;
-mod unchanged;
+mod touched;
+mod tracked;
 
-pub(crate) use look::{Renames, Scan, path_of, scan};
+pub(crate) use look::{Purpose, Scan, path_of, scan};
 pub(crate) use place::{Place as SubmodulePlace, open as open_submodule, open_git_dir};
 pub(crate) use submodules::DEEPEST;

@@ -11,7 +11,7 @@ use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use gix::submodule::Status;
 
-use super::look::{Renames, scan_at};
+use super::look::{Purpose, scan_at};
 use super::place::{Place, open};
 use crate::error::Result;
 use crate::files::Files;
@@ -123,7 +123,7 @@ fn inside(submodule: &gix::Repository, depth: usize) -> Inside {
     if depth > DEEPEST {
         return Inside::Unreadable("it is too deep in other submodules".to_owned());
     }
-    let scan = match scan_at(submodule, Renames::Off, depth) {
+    let scan = match scan_at(submodule, Purpose::Compare, depth) {
         Ok(scan) => scan,
         Err(failure) => return Inside::Unreadable(failure.to_string()),
     };

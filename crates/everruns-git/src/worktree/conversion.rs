@@ -1,5 +1,6 @@
 //! The conversion between files as they are in a worktree and contents as they are stored.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 
 use gix::ObjectId;
@@ -40,23 +41,45 @@ pub(crate) fn store(
     path: &BStr,
     content: &[u8],
 ) -> Result<ObjectId> {
+    let converted = convert(worktree, pipeline, index, path, content)?;
+    Ok(worktree.write_blob(converted).git("store a file")?.detach())
+}
+
+/// The id under which [`store`] would store `content`.
+pub(super) fn hash(
+    worktree: &gix::Repository,
+    pipeline: &mut Pipeline<'_>,
+    index: &gix::index::State,
+    path: &BStr,
+    content: &[u8],
+) -> Result<ObjectId> {
+    let converted = convert(worktree, pipeline, index, path, content)?;
+    gix::objs::compute_hash(worktree.object_hash(), gix::objs::Kind::Blob, &converted)
+        .git("hash a file")
+}
+
+/// What `content` is stored as.
+fn convert<'a>(
+    worktree: &gix::Repository,
+    pipeline: &'a mut Pipeline<'_>,
+    index: &gix::index::State,
+    path: &BStr,
+    content: &'a [u8],
+) -> Result<Cow<'a, [u8]>> {
     let native = gix::path::from_bstr(path).git("convert a path")?;
-    let id = match pipeline.convert_to_git(content, &native, index) {
-        Ok(ToGitOutcome::Buffer(bytes)) => worktree.write_blob(bytes),
+    match pipeline.convert_to_git(content, &native, index) {
+        Ok(ToGitOutcome::Buffer(bytes)) => Ok(Cow::Borrowed(bytes)),
         Ok(ToGitOutcome::Process(mut stream)) => {
             let mut bytes = Vec::new();
             stream
                 .read_to_end(&mut bytes)
                 .map_err(|failure| filter_failed(path, failure))?;
-            worktree.write_blob(bytes)
+            Ok(Cow::Owned(bytes))
         }
-        Err(failure) if is_filtered(worktree, path)? => {
-            return Err(filter_failed(path, failure));
-        }
+        Err(failure) if is_filtered(worktree, path)? => Err(filter_failed(path, failure)),
         // What can't be converted, such as text in another encoding than declared, is kept as it is.
-        Ok(ToGitOutcome::Unchanged(_)) | Err(_) => worktree.write_blob(content),
-    };
-    Ok(id.git("store a file")?.detach())
+        Ok(ToGitOutcome::Unchanged(_)) | Err(_) => Ok(Cow::Borrowed(content)),
+    }
 }
 
 fn filter_failed(

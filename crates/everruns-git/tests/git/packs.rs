@@ -131,7 +131,7 @@ async fn h74_a_pack_on_a_full_disk() {
         let head = scene.head("one").await;
         let folder = scene.folder(&head);
         for number in 0..120 {
-            let content: String = (0..200).map(|line| format!("{number} {line}\n")).collect();
+            let content = format!("{number}\n").repeat(1 + number);
             write(&folder.join(format!("work/{number}")), &content);
         }
         let before = porcelain(&folder);

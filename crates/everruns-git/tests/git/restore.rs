@@ -180,6 +180,26 @@ async fn restore_never_writes_over_ignored_files() {
     assert_eq!(read(&folder.join(".gitignore")), "trace.txt\nstore\n");
 }
 
+/// A file that the index of the checkpoint knows, and that was deleted in it, is not there as an ignored file instead.
+#[tokio::test]
+async fn restore_is_refused_where_an_ignored_file_is_to_be_gone() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+    let first = head.checkpoint().await.unwrap();
+    git(&folder, &["rm", "-q", "--cached", "src/two.rs"]);
+    write(&folder.join(".gitignore"), "two.rs\n");
+    write(&folder.join("src/two.rs"), "ignored\n");
+    let plan = head.plan_restore(&first).await.unwrap();
+    assert_eq!(plan.blocked, ["src/two.rs"]);
+    head.restore(&first).await.unwrap_err();
+    assert_eq!(read(&folder.join("src/two.rs")), "ignored\n");
+    std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+    head.restore(&first).await.unwrap();
+    assert_eq!(porcelain(&folder), [" D src/two.rs"]);
+}
+
 #[tokio::test]
 async fn restore_takes_checkpoints_of_the_same_workspace_only() {
     let scene = Scene::new();

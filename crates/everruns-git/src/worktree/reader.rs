@@ -1,0 +1,202 @@
+//! Reading files of a working tree as the objects that Git would make of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::index::entry::Mode;
+use gix::objs::tree::EntryKind;
+use gix::odb::memory::Storage;
+
+use super::conversion::{conversion, hash, store};
+use crate::error::{GitError, GitStep as _, Result};
+use crate::files::{Files, Found};
+use crate::objects::{hand_over, settle};
+use crate::threads::share_out;
+
+/// Files of more bytes than this are read one after the other: each is held in memory while it is stored.
+const LARGE: u64 = 32 << 20;
+
+const STEP: &str = "store a link";
+
+/// How many files are worth a thread.
+const FILES_A_THREAD: usize = 16;
+
+/// How many bytes of files a thread holds back before it stores them.
+const HELD_A_THREAD: usize = 16 << 20;
+
+/// What becomes of the files that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// They go to the repository.
+    Stored,
+    /// They are held back by the repository, and forgotten with it.
+    InMemory,
+    /// Only their ids are wanted.
+    Nowhere,
+}
+
+/// What `read` makes of each of `items`, in their order, on as many cores as they are worth.
+pub(crate) fn read_each<T: Sync>(
+    worktree: &gix::Repository,
+    items: &[T],
+    keep: Keep,
+    read: impl Fn(&mut Reader<'_>, &T) -> Result<Entry> + Sync,
+) -> Result<Vec<Entry>> {
+    let large = Arc::<Mutex<()>>::default();
+    let read_some = |mut own: gix::Repository, items: &[T]| -> Result<_> {
+        own.objects.set_object_memory(Storage::default());
+        let mut reader = Reader::new(&own, Arc::clone(&large), keep)?;
+        let entries: Vec<Entry> = items
+            .iter()
+            .map(|item| read(&mut reader, item))
+            .collect::<Result<_>>()?;
+        Ok((entries, own.objects.reset_object_memory()))
+    };
+    let mut entries = Vec::with_capacity(items.len());
+    for (read, held) in share_out(items, FILES_A_THREAD, || worktree.clone(), read_some)? {
+        entries.extend(read);
+        hand_over(&held.unwrap_or_default(), worktree)?;
+    }
+    Ok(entries)
+}
+
+/// What a path becomes in the tree of the files.
+pub(crate) enum Entry {
+    Blob(EntryKind, ObjectId),
+    Gone,
+    Same,
+    Uncaptured(Why),
+}
+
+/// Why something is in no tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    Repository,
+    Special,
+    TooLarge,
+    Name,
+}
+
+impl Why {
+    /// What a checkpoint says of it.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Repository => "a repository of its own",
+            Self::Special => "a pipe, socket or device",
+            Self::TooLarge => "a file of more than 1 GiB",
+            Self::Name => "its name is one that some systems take for .git",
+        }
+    }
+}
+
+/// Reads working files as the objects that Git would make of them.
+pub(crate) struct Reader<'repo> {
+    worktree: &'repo gix::Repository,
+    /// Held while a large file is in memory.
+    large: Arc<Mutex<()>>,
+    keep: Keep,
+    /// How many bytes of files are held back.
+    held: usize,
+    files: Files,
+    pipeline: gix::filter::Pipeline<'repo>,
+    index: gix::worktree::IndexPersistedOrInMemory,
+    executable_bit: bool,
+}
+
+impl<'repo> Reader<'repo> {
+    fn new(worktree: &'repo gix::Repository, large: Arc<Mutex<()>>, keep: Keep) -> Result<Self> {
+        let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
+            path: worktree.git_dir().to_owned(),
+            reason: "its record names no folder",
+        })?;
+        let (pipeline, index) = conversion(worktree)?;
+        Ok(Self {
+            worktree,
+            large,
+            keep,
+            held: 0,
+            files: Files::open(folder)?,
+            pipeline,
+            index,
+            executable_bit: worktree
+                .config_snapshot()
+                .boolean("core.fileMode")
+                .unwrap_or(true),
+        })
+    }
+
+    /// What the path of an index entry of `mode` becomes.
+    pub(crate) fn tracked(&mut self, path: &BStr, mode: Mode) -> Result<Entry> {
+        match self.file(path, mode == Mode::FILE_EXECUTABLE)? {
+            Entry::Same => Ok(Entry::Gone),
+            entry => Ok(entry),
+        }
+    }
+
+    /// What the file at `path` becomes; `was_executable` counts where files can't say it themselves.
+    pub(crate) fn file(&mut self, path: &BStr, was_executable: bool) -> Result<Entry> {
+        let recorded = (!self.executable_bit).then_some(was_executable);
+        self.read(path, recorded)
+    }
+
+    /// Reads `path`; `executable` overrides what the file says where it has no say.
+    fn read(&mut self, path: &BStr, executable: Option<bool>) -> Result<Entry> {
+        let named_like_git = path
+            .split_str("/")
+            .any(|name| everruns_core::path::is_git_internal_name(&name.to_str_lossy()));
+        if named_like_git {
+            return Ok(Entry::Uncaptured(Why::Name));
+        }
+        let is_large =
+            |stat: rustix::fs::Stat| u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
+        let large = Arc::clone(&self.large);
+        let _alone = self
+            .files
+            .stat(path)?
+            .is_some_and(is_large)
+            .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+        match self.files.read(path)? {
+            Found::Link(target) => {
+                let id = if self.keep == Keep::Nowhere {
+                    let hash = self.worktree.object_hash();
+                    gix::objs::compute_hash(hash, gix::objs::Kind::Blob, &target).git(STEP)?
+                } else {
+                    self.worktree.write_blob(&target).git(STEP)?.detach()
+                };
+                Ok(Entry::Blob(EntryKind::Link, id))
+            }
+            Found::File {
+                content,
+                executable: found,
+            } => {
+                let (pipeline, index) = (&mut self.pipeline, &self.index);
+                let id = if self.keep == Keep::Nowhere {
+                    hash(self.worktree, pipeline, index, path, &content)?
+                } else {
+                    store(self.worktree, pipeline, index, path, &content)?
+                };
+                self.hold(content.len())?;
+                let kind = if executable.unwrap_or(found) {
+                    EntryKind::BlobExecutable
+                } else {
+                    EntryKind::Blob
+                };
+                Ok(Entry::Blob(kind, id))
+            }
+            Found::TooLarge => Ok(Entry::Uncaptured(Why::TooLarge)),
+            Found::Special => Ok(Entry::Uncaptured(Why::Special)),
+            Found::Folder | Found::Nothing => Ok(Entry::Same),
+        }
+    }
+
+    /// Counts `bytes` that are held back now, and stores what is when it has become much.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held += bytes;
+        if self.held > HELD_A_THREAD && self.keep == Keep::Stored {
+            self.held = 0;
+            settle(self.worktree)?;
+        }
+        Ok(())
+    }
+}
