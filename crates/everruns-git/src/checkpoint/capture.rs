@@ -13,7 +13,7 @@ use super::content::read_all;
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
-use crate::objects::{hold, settle};
+use crate::objects::{Edits, hold, settle};
 use crate::scan::{Purpose, Scan, path_of, scan};
 use crate::worktree::{Entry, Keep, Why};
 
@@ -215,39 +215,6 @@ fn note(item: &Item, path: &BStr, manifest: &mut Manifest) {
             path: path.to_owned(),
             mode: entry.mode.bits(),
         });
-    }
-}
-
-/// Changes to a tree. Removals go first, so that a file can make room for a folder.
-#[derive(Default)]
-pub(super) struct Edits {
-    pub(super) removed: Vec<BString>,
-    upserted: Vec<(BString, EntryKind, ObjectId)>,
-}
-
-impl Edits {
-    pub(super) fn upsert(&mut self, path: &BStr, kind: EntryKind, id: ObjectId) {
-        self.upserted.push((path.to_owned(), kind, id));
-    }
-
-    /// All paths, removed and upserted.
-    pub(super) fn paths(&self) -> impl Iterator<Item = BString> {
-        let upserted = self.upserted.iter().map(|(path, _, _)| path);
-        self.removed.iter().chain(upserted).cloned()
-    }
-
-    pub(super) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
-        if self.removed.is_empty() && self.upserted.is_empty() {
-            return Ok(tree);
-        }
-        let mut editor = repository.edit_tree(tree).git("begin a tree")?;
-        for path in &self.removed {
-            editor.remove(path).git("remove from a tree")?;
-        }
-        for (path, kind, id) in &self.upserted {
-            editor.upsert(path, *kind, *id).git("add to a tree")?;
-        }
-        Ok(editor.write().git("write a tree")?.detach())
     }
 }
 

@@ -9,9 +9,10 @@ use gix::objs::tree::EntryKind;
 use gix::worktree::stack::state::ignore::Source;
 use rustix::fs::FileType;
 
-use super::capture::{Capture, Captured, Edits};
+use super::capture::{Capture, Captured};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
+use crate::objects::Edits;
 use crate::worktree::{Entry, Keep, read_each};
 
 /// Files that say how other files are to be taken.

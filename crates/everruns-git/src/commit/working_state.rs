@@ -12,6 +12,7 @@ use crate::checkpoint::{self, Captured};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::head::{Handle, plan};
 use crate::names::path_text;
+use crate::objects::Edits;
 use crate::state::path_text as record_text;
 
 /// A commit that was made.
@@ -173,20 +174,15 @@ fn with_selected(
     if from == to {
         return Ok(from);
     }
-    let mut editor = worktree.edit_tree(from).git("begin a tree")?;
-    let steps = plan(worktree, from, to)?;
-    let taken: Vec<_> = steps
-        .into_iter()
-        .filter(|step| selection.takes(step.path.as_bstr()))
-        .collect();
-    // Removals go first, so that a file can make room for a folder.
-    for step in taken.iter().filter(|step| step.becomes.is_none()) {
-        editor.remove(&step.path).git("remove from a tree")?;
-    }
-    for step in &taken {
-        if let Some((kind, id)) = step.becomes {
-            editor.upsert(&step.path, kind, id).git("add to a tree")?;
+    let mut edits = Edits::default();
+    for step in plan(worktree, from, to)? {
+        if !selection.takes(step.path.as_bstr()) {
+            continue;
+        }
+        match step.becomes {
+            Some((kind, id)) => edits.upsert(step.path.as_bstr(), kind, id),
+            None => edits.removed.push(step.path),
         }
     }
-    Ok(editor.write().git("write a tree")?.detach())
+    edits.apply(worktree, from)
 }

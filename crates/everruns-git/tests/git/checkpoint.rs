@@ -314,3 +314,20 @@ async fn pruning_keeps_the_latest_and_what_is_needed() {
     );
     assert_eq!(head.destroy().await.unwrap(), destroyed);
 }
+
+/// A checkpoint that could not be read back is not taken: the index names an object that the repository doesn't have.
+#[tokio::test]
+async fn a_missing_object_is_told() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let missing = "100644,1234567890123456789012345678901234567890,absent.txt";
+    git(&folder, &["update-index", "--add", "--cacheinfo", missing]);
+    let failure = head.checkpoint().await.unwrap_err();
+    let words = format!("{failure:?}");
+    assert!(
+        words.contains("1234567890123456789012345678901234567890 at absent.txt is missing"),
+        "{words}"
+    );
+    assert!(head.checkpoints().await.unwrap().is_empty());
+}

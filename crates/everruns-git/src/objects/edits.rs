@@ -1,0 +1,84 @@
+//! Changes to trees.
+
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::objs::tree::EntryKind;
+use gix::validate::path::component::{Mode, Options};
+
+use crate::error::{GitError, GitStep as _, Result};
+use crate::names::path_text;
+
+/// Names that no tree may hold: as Git has it, also on systems that take others for `.git`.
+const NAMES: Options = Options {
+    protect_windows: cfg!(windows),
+    protect_hfs: cfg!(target_os = "macos"),
+    protect_ntfs: true,
+};
+
+/// Changes to a tree. Removals go first, so that a file can make room for a folder.
+#[derive(Default)]
+pub(crate) struct Edits {
+    pub(crate) removed: Vec<BString>,
+    upserted: Vec<(BString, EntryKind, ObjectId)>,
+}
+
+impl Edits {
+    pub(crate) fn upsert(&mut self, path: &BStr, kind: EntryKind, id: ObjectId) {
+        self.upserted.push((path.to_owned(), kind, id));
+    }
+
+    /// All paths, removed and upserted.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = BString> {
+        let upserted = self.upserted.iter().map(|(path, _, _)| path);
+        self.removed.iter().chain(upserted).cloned()
+    }
+
+    /// The tree that `tree` becomes, stored in `repository`.
+    ///
+    /// What is new must have a name that Git takes, and be there. The library's own editor asks that of each entry of
+    /// each tree that it writes, which takes longer than all the rest.
+    pub(crate) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
+        if self.removed.is_empty() && self.upserted.is_empty() {
+            return Ok(tree);
+        }
+        let mut editor = repository.edit_tree(tree).git("begin a tree")?.detach();
+        for path in &self.removed {
+            editor
+                .remove(path.split_str("/").map(BStr::new))
+                .git("remove from a tree")?;
+        }
+        for (path, kind, id) in &self.upserted {
+            expect_storable(repository, path.as_bstr(), *kind, *id)?;
+            editor
+                .upsert(path.split_str("/").map(BStr::new), *kind, *id)
+                .git("add to a tree")?;
+        }
+        editor
+            .write(|tree| repository.write_object(tree).map(gix::Id::detach))
+            .git("write a tree")
+    }
+}
+
+fn expect_storable(
+    repository: &gix::Repository,
+    path: &BStr,
+    kind: EntryKind,
+    id: ObjectId,
+) -> Result<()> {
+    let link = (kind == EntryKind::Link).then_some(Mode::Symlink);
+    for name in path.split_str("/") {
+        gix::validate::path::component(BStr::new(name), link, NAMES)
+            .map_err(gix::Error::from_error)
+            .git("add to a tree")?;
+    }
+    if kind != EntryKind::Commit && !repository.has_object(id) {
+        return Err(GitError::Git {
+            step: "add to a tree",
+            source: Box::new(gix::Error::from_error(std::io::Error::other(format!(
+                "the object {id} at {} is missing",
+                path_text(path)
+            )))),
+        });
+    }
+    Ok(())
+}
