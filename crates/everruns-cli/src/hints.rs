@@ -75,6 +75,9 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             "resolve the files between their markers in the head's folder, then `git add` and `git commit` there".to_owned()
         }
         WorkspaceError::HeadBusy { .. } => "wait until it ends, or stop it, and try again".to_owned(),
+        WorkspaceError::HeadUnfinished { .. } => {
+            "make up for the cause, and try again: what was half done is finished or undone first; nothing is lost".to_owned()
+        }
         WorkspaceError::NoSpace { .. } => "free some space, and try again".to_owned(),
         _ => return None,
     })

@@ -264,6 +264,12 @@ impl Teller {
                 head,
                 reason: error.to_string(),
             },
+            (error @ (GitError::Unfinished { .. } | GitError::NotUndone { .. }), Some(head)) => {
+                WorkspaceError::HeadUnfinished {
+                    head,
+                    source: error.into(),
+                }
+            }
             (GitError::NothingToCommit, Some(head)) => WorkspaceError::NothingToCommit { head },
             (GitError::FilterFailed { path, source }, Some(head)) => {
                 WorkspaceError::FilterFailed { head, path, source }

@@ -132,6 +132,26 @@ pub enum GitError {
         /// Its id.
         id: String,
     },
+    /// An operation on the head was cut short, and can be neither finished nor undone.
+    #[error(
+        "an operation on the head {id} was cut short, and can't be finished or undone: {source}"
+    )]
+    Unfinished {
+        /// Its id.
+        id: String,
+        /// Why it can't.
+        source: Box<Self>,
+    },
+    /// An operation failed in the middle, and so did its undoing.
+    #[error("{source}; and what had been done to the head {id} can't be undone: {second}")]
+    NotUndone {
+        /// The head's id.
+        id: String,
+        /// Why it failed.
+        source: Box<Self>,
+        /// Why it can't be undone.
+        second: Box<Self>,
+    },
     /// The head's `HEAD` doesn't name the head's own branch.
     #[error("the head has {found} checked out instead of its branch {branch}")]
     BranchSwitched {
@@ -329,6 +349,17 @@ pub enum GitError {
     /// The worker thread of an operation panicked.
     #[error("a worker thread of the Git backend failed")]
     Worker,
+}
+
+impl GitError {
+    /// This failure, after which undoing what had been done to the head `id` failed with `second`.
+    pub(crate) fn not_undone(self, id: &str, second: Self) -> Self {
+        Self::NotUndone {
+            id: id.to_owned(),
+            source: Box::new(self),
+            second: Box::new(second),
+        }
+    }
 }
 
 impl GitError {

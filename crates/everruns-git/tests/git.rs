@@ -81,6 +81,8 @@ mod submodules;
 mod unborn;
 #[path = "git/undo.rs"]
 mod undo;
+#[path = "git/unfinished.rs"]
+mod unfinished;
 #[path = "git/untouched.rs"]
 mod untouched;
 #[path = "git/update.rs"]

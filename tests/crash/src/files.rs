@@ -76,6 +76,16 @@ impl Update {
         }
         updates
     }
+
+    /// `states` with its file.
+    fn with(&self, states: &States) -> States {
+        let with = states.iter().map(|files| {
+            let mut files = files.clone();
+            files.insert(self.path.clone(), self.text.clone());
+            files
+        });
+        with.collect()
+    }
 }
 
 /// The states of the files along the record of one session.
@@ -87,6 +97,8 @@ pub(crate) struct Course {
     at: BTreeMap<Sequence, States>,
     /// Files that came from outside of the session: what is kept at the end of a turn may be without them.
     outside: BTreeSet<String>,
+    /// Where the session first kept its files: before, going back leaves them as they are.
+    kept_from: Option<Sequence>,
 }
 
 impl Course {
@@ -98,21 +110,22 @@ impl Course {
             states,
             called: Vec::new(),
             outside: BTreeSet::new(),
+            kept_from: None,
         }
     }
 
     /// A branch was brought into the head, or may have been.
     pub(crate) fn update(&mut self, update: &Update) {
-        let with = self.states.iter().map(|files| {
-            let mut files = files.clone();
-            files.insert(update.path.clone(), update.text.clone());
-            files
-        });
-        let with: States = with.collect();
+        let with = update.with(&self.states);
         if update.done {
             self.states = with;
         } else {
             self.states.extend(with);
+        }
+        if self.kept_from.is_none() {
+            for states in self.at.values_mut() {
+                states.extend(update.with(states));
+            }
         }
         self.outside.insert(update.path.clone());
     }
@@ -153,6 +166,9 @@ impl Course {
                     _ => {}
                 }
             }
+            EventPayload::CheckpointTaken { .. } => {
+                self.kept_from.get_or_insert(event.sequence);
+            }
             EventPayload::TurnEnded { .. } => {
                 self.at.insert(event.sequence, self.kept());
             }
@@ -180,6 +196,7 @@ impl Course {
             states,
             called: Vec::new(),
             outside: self.outside.clone(),
+            kept_from: self.kept_from.filter(|from| *from <= place),
             at: at.map(|(place, states)| (*place, states.clone())).collect(),
         })
     }

@@ -6,7 +6,8 @@ use crate::failpoint::FailpointError;
 use crate::file_system::FileSystemError;
 use crate::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 
-/// Why a workspace or head operation was refused or failed. Nothing is half done.
+/// Why a workspace or head operation was refused or failed. Nothing is half done, but where
+/// [`HeadUnfinished`](Self::HeadUnfinished) says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
@@ -122,6 +123,15 @@ pub enum WorkspaceError {
         head: WorkspaceHeadId,
         /// What is running.
         reason: String,
+    },
+    /// An operation on the head was cut short, and can be neither finished nor undone: the one that failed just now, or an
+    /// earlier one, of this process or another. No turn runs on it, and nothing is made of it, until that is made up for.
+    #[error("the head {head} is half changed: {source}")]
+    HeadUnfinished {
+        /// The head.
+        head: WorkspaceHeadId,
+        /// Why.
+        source: BoxError,
     },
     /// No such checkpoint.
     #[error("checkpoint {revision} is not kept in this workspace")]

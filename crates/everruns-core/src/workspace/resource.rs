@@ -51,7 +51,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// it holds nothing, which is for backends that destroy nothing.
     ///
     /// # Errors
-    /// `HeadDestroyed`; `HeadBusy` while the head is being destroyed; `Provider`.
+    /// `HeadDestroyed`; `HeadBusy` while the head is being destroyed; `HeadUnfinished` where its files are half changed;
+    /// `Provider`.
     async fn hold(&self, session: &SessionId) -> Result<HeadHold, WorkspaceError> {
         let _ = session;
         Ok(HeadHold::nothing())

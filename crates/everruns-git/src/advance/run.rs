@@ -66,7 +66,8 @@ pub(crate) fn run_locked(
     match undone {
         Ok(()) => Intent::clear(layout, &handle.record.id)?,
         Err(second) => {
-            tracing::warn!(head = handle.record.id, error = %second, "a failed step is left for the next open");
+            tracing::warn!(head = handle.record.id, error = %second, "a failed step is left half done");
+            return Err(failure.not_undone(&handle.record.id, second));
         }
     }
     Err(failure)

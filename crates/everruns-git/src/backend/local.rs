@@ -218,7 +218,7 @@ impl WorkspaceBackend for LocalGitWorkspace {
                 record,
             };
             // Whoever reopens a head sees it before or after an operation under way, not in the middle.
-            let _lock = handle.lock()?;
+            let _lock = handle.lock_to_look()?;
             handle.record = handle.reload()?;
             payload::check(&binding, &handle.record)?;
             if handle.record.state == HeadState::Archived {

@@ -283,6 +283,7 @@ impl WorkspaceHeadResource for GitHead {
     ) -> std::result::Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
         let (backend, last_kept) = (self.backend.clone(), self.last_kept.clone());
         self.run("fork the head", move |handle| {
+            drop(handle.lock_whole()?);
             let source = last_kept.checkpoint(handle, None, None)?;
             let new = NewHead {
                 name: name.as_str().to_owned(),

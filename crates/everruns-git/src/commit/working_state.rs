@@ -35,7 +35,7 @@ struct Content {
 
 /// Commits what `request` asks for, with the head's branch moved by compare-and-swap.
 pub(crate) fn commit(handle: &Handle, request: &CommitRequest) -> Result<Committed> {
-    let _lock = handle.lock()?;
+    let _lock = handle.lock_whole()?;
     let worktree = handle.open()?;
     handle.expect_own_branch(&worktree)?;
     let merge = merging(&worktree)?;

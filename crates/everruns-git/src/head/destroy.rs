@@ -29,7 +29,7 @@ pub(crate) struct Destroyed {
 ///
 /// Nobody may hold it, in this process or another. Another destruction under way is waited for.
 pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
-    let _lock = handle.lock()?;
+    let _lock = handle.lock_to_replace()?;
     let record = handle.reload()?;
     if record.state == HeadState::Destroyed {
         return again(handle, record);

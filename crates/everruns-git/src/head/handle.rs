@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::recover::{changes, settle, unfinished};
 use crate::context::Context;
 use crate::error::{GitError, Result};
 use crate::state::{HeadRecord, HeadState, Layout, Lock, WorkspaceRecord};
@@ -40,6 +41,39 @@ impl Handle {
         Lock::acquire(&self.layout().head_lock(&self.record.id), &self.record.id)
     }
 
+    /// Waits for the head's lock, and finishes or undoes what a process that is gone left half done.
+    ///
+    /// `Unfinished` if that can't be done, and `HeadInUse` if not now: what follows would build on it.
+    pub(crate) fn lock_whole(&self) -> Result<Lock> {
+        let lock = self.lock()?;
+        let id = &self.record.id;
+        settle(&self.context, id).map_err(|failure| unfinished(id, failure))?;
+        Ok(lock)
+    }
+
+    /// The same for who puts something else in the place of the head's files: what can't be finished or undone there is
+    /// no obstacle.
+    pub(crate) fn lock_to_replace(&self) -> Result<Lock> {
+        let lock = self.lock()?;
+        let id = &self.record.id;
+        match settle(&self.context, id) {
+            Err(failure) if changes(self, id)? => warn(id, &failure),
+            outcome => outcome.map_err(|failure| unfinished(id, failure))?,
+        }
+        Ok(lock)
+    }
+
+    /// The same for who only wants to see the head before or after an operation: what can't be finished or undone is
+    /// left to those who change something.
+    pub(crate) fn lock_to_look(&self) -> Result<Lock> {
+        let lock = self.lock()?;
+        let id = &self.record.id;
+        if let Err(failure) = settle(&self.context, id) {
+            warn(id, &failure);
+        }
+        Ok(lock)
+    }
+
     /// Opens the head's worktree, once it is proved to be the recorded one.
     ///
     /// An archived head may still be used by who has it open; a destroyed one may not.
@@ -73,6 +107,10 @@ impl Handle {
             found,
         })
     }
+}
+
+fn warn(id: &str, failure: &GitError) {
+    tracing::warn!(head = id, error = %failure, "an interrupted operation can't be completed yet");
 }
 
 /// What `HEAD` names: a branch's full name, or a commit's id.

@@ -47,9 +47,14 @@ pub(crate) fn recover(context: &Arc<Context>) -> Result<()> {
 ///
 /// `HeadInUse` if a turn runs on the head whose files it changes: they must not change under it.
 pub(crate) fn recover_head(context: &Arc<Context>, id: &str) -> Result<()> {
-    let Some(_lock) = Lock::try_acquire(&context.layout.head_lock(id))? else {
-        return Ok(());
-    };
+    match Lock::try_acquire(&context.layout.head_lock(id))? {
+        Some(_lock) => settle(context, id),
+        None => Ok(()),
+    }
+}
+
+/// The same where the caller holds the lock of the head `id`, so that nothing is under way on it.
+pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
     let Some(intent) = Intent::load(&context.layout, id)? else {
         return Ok(());
     };
@@ -101,6 +106,39 @@ pub(crate) fn is_in_use(context: &Context, id: &str) -> Result<bool> {
     match changed {
         Some(id) => Ok(InUse::exclude(&context.layout, &id)?.is_none()),
         None => Ok(false),
+    }
+}
+
+/// Finishes or undoes, before a turn begins on the head of `handle`, every interrupted operation that changes its files.
+/// One that is under way is waited for.
+pub(super) fn settle_files(handle: &Handle) -> Result<()> {
+    let own = handle.record.id.as_str();
+    // Mostly there are none at all.
+    for id in Intent::heads(handle.layout())? {
+        if id == own {
+            drop(handle.lock_whole()?);
+        } else if changes(handle, &id)? {
+            recover_head(&handle.context, &id).map_err(|failure| unfinished(&id, failure))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an interrupted operation on the head `id` changes the files of the head of `handle`.
+pub(super) fn changes(handle: &Handle, id: &str) -> Result<bool> {
+    let intent = Intent::load(handle.layout(), id)?;
+    let changed = intent.and_then(|intent| changed_head(&handle.context, &intent));
+    Ok(changed.is_some_and(|changed| changed == handle.record.id))
+}
+
+/// The error of who cannot go on with the head `id` because of `failure`.
+pub(super) fn unfinished(id: &str, failure: GitError) -> GitError {
+    match failure {
+        GitError::HeadInUse { .. } | GitError::Locked { .. } | GitError::Failpoint(_) => failure,
+        failure => GitError::Unfinished {
+            id: id.to_owned(),
+            source: Box::new(failure),
+        },
     }
 }
 

@@ -29,9 +29,10 @@ pub(crate) struct Restored {
 /// Brings the head to the state of `target`, after keeping the present one.
 ///
 /// Everything that could stand in the way is looked for first, the lock of the index included. When a step fails, what
-/// was done is undone; once the intent is recorded, a crash is made up for at the next open.
+/// was done is undone; `NotUndone` if that fails, too, and then nobody goes on with the head until it is made up for.
+/// Once the intent is recorded, a crash is made up for by the next who opens the state or goes on with the head.
 pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> {
-    let _lock = handle.lock()?;
+    let _lock = handle.lock_to_replace()?;
     let record = handle.reload()?;
     if record.state == HeadState::Destroyed {
         return Err(destroyed(&record));
@@ -47,6 +48,7 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
     if let Err(failure) = change.apply(&steps).and_then(|()| clear()) {
         if let Err(second) = change.undo().and_then(|()| clear()) {
             leave(handle, &intent(&record, &before), &second);
+            return Err(failure.not_undone(&record.id, second));
         }
         return Err(failure);
     }
@@ -65,7 +67,7 @@ fn intent(record: &HeadRecord, checkpoint: &Checkpoint) -> Intent {
     }
 }
 
-/// Leaves a failed restore that can't be undone for the next open, which goes to the state before as `back` says: the
+/// Leaves a failed restore that can't be undone for the next who goes on with the head, and so goes to the state before as `back` says: the
 /// caller is told that the restore failed, so it must not happen later after all.
 fn leave(handle: &Handle, back: &Intent, failure: &GitError) {
     let recorded = back.save(handle.layout());
@@ -73,7 +75,7 @@ fn leave(handle: &Handle, back: &Intent, failure: &GitError) {
         head = handle.record.id,
         error = %failure,
         recorded = recorded.is_ok(),
-        "a failed restore is left for the next open"
+        "a failed restore is left half done"
     );
 }
 

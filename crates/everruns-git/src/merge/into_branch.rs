@@ -22,7 +22,7 @@ use crate::state::Lock;
 /// A worktree that has the branch checked out follows if nothing has been changed there; else nothing is changed at
 /// all.
 pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutcome> {
-    let _lock = handle.lock()?;
+    let _lock = handle.lock_whole()?;
     let worktree = handle.open()?;
     let reference = reference(&request.branch)?;
     let layout = handle.layout();

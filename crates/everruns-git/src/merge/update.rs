@@ -23,7 +23,7 @@ use crate::scan::{Purpose, Scan, path_of, scan};
 
 /// Brings the branch that `request` names into the head.
 pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateOutcome> {
-    let _lock = handle.lock()?;
+    let _lock = handle.lock_whole()?;
     let worktree = handle.open()?;
     handle.expect_own_branch(&worktree)?;
     let scan = scan(&worktree, Purpose::Compare)?;

@@ -23,7 +23,7 @@ const LOCATOR: &str = "EVERRUNS_GIT_TEST_LOCATOR";
     clippy::disallowed_methods,
     reason = "the child to be killed is this test binary itself"
 )]
-fn killed(scene: &Scene, operation: &str, failpoint: &str) {
+pub(crate) fn killed(scene: &Scene, operation: &str, failpoint: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["crash::child", "--exact", "--nocapture"])
         .env(OPERATION, operation)
@@ -66,6 +66,11 @@ async fn child() {
             drop(head.restore(&first).await.unwrap());
         }
         "merge" => drop(one().await.merge_into("target").await.unwrap()),
+        "merge-into-other" => {
+            let branch = named(&workspace, "two").await.descriptor().branch.clone();
+            drop(one().await.merge_into(branch.unwrap()).await.unwrap());
+        }
+        "update" => drop(one().await.update_from("target").await.unwrap()),
         "prune" => drop(one().await.prune_checkpoints(1).await.unwrap()),
         "destroy" => drop(one().await.destroy().await.unwrap()),
         other => panic!("{other}"),

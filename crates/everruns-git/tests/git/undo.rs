@@ -103,8 +103,12 @@ async fn h63_a_restore_that_cant_be_undone_goes_back_later() {
     let before = state(&folder);
     failpoint::arm("git.restore.after-files", || false);
     failpoint::arm("git.restore.before-undo", || false);
-    assert!(head.restore(&first).await.is_err());
+    let failure = head.restore(&first).await.unwrap_err();
     failpoint::disarm_all();
+    assert!(
+        matches!(&failure, WorkspaceError::HeadUnfinished { head: of, .. } if of == head.id()),
+        "{failure:?}"
+    );
     let half = state(&folder);
     assert_ne!(half, before);
     assert_eq!(intents(&scene), 1);

@@ -4,6 +4,7 @@
 mod compat;
 mod crash;
 mod first_example;
+mod half_changed;
 mod many_sessions;
 mod own_changes;
 mod restored;
