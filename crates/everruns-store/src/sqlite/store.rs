@@ -99,10 +99,11 @@ impl SqliteSessionStore {
     ///
     /// There is a database of that name all the time, the old one or the new one, whenever the process may end; and
     /// nobody else can use the old one meanwhile. Dropping the future does not stop it. A crash leaves at most another
-    /// copy of the backup, beside the database, or a second name of a damaged one.
+    /// copy of the backup, beside the database, or the old database under a longer name than `aside`, or a second name of a
+    /// damaged one. The next call for that folder removes the copy, and gives the old one its name.
     ///
     /// # Errors
-    /// `InUse` when the database is open, here or elsewhere; `FileExists`, those of [`open`](Self::open) about the backup
+    /// `InUse` when the database is open, here or elsewhere, or another call is at work in its folder; `FileExists`, those of [`open`](Self::open) about the backup
     /// and, but for damage, about the database; and the store's own.
     #[cfg(unix)]
     pub async fn restore_over(

@@ -160,11 +160,18 @@ async fn h65_h73_a_replacement_killed_at_each_step_leaves_one_of_both() {
         kill_in(&scene, step).await;
         assert!(scene.database().exists(), "{step}");
         assert_eq!(is_restored(&scene.database()).await, done, "{step}");
-        assert!(!done || !is_restored(&scene.at("aside")).await, "{step}");
-        // It can be done again, or once more.
+        let left = scene.names();
+        assert!(left.len() > 2, "{step}: {left:?}");
+        // It can be done again, or once more, and nothing is left of the first time but the database before.
         assert!(scene.restore_over("aside again").await.unwrap());
         assert!(is_restored(&scene.database()).await, "{step}");
         assert_eq!(is_restored(&scene.at("aside again")).await, done, "{step}");
+        let mut names = vec!["aside again", "backup", "sessions.db"];
+        if done {
+            names.insert(0, "aside");
+            assert!(!is_restored(&scene.at("aside")).await, "{step}");
+        }
+        assert_eq!(scene.names(), names, "{step}: {left:?}");
     }
     for (step, first_name, done) in [
         ("store.replace.after-second-names", true, false),
@@ -189,6 +196,9 @@ async fn h65_h73_a_replacement_killed_at_each_step_leaves_one_of_both() {
         assert!(scene.restore_over("aside again").await.unwrap());
         assert!(is_restored(&scene.database()).await, "{step}");
         assert!(scene.has_damaged("aside", &log), "{step}");
+        let copies = scene.names();
+        let copies = copies.iter().filter(|name| name.contains(".restoring-"));
+        assert_eq!(copies.count(), 0, "{step}");
     }
 }
 
@@ -219,7 +229,11 @@ async fn h73_a_replacement_that_fails_at_a_step_changes_nothing() {
             assert!(scene.has_damaged("sessions.db", &log.unwrap()), "{step}");
             failpoint::disarm_all();
         }
-        for step in ["store.replace.after-lock", "store.replace.before-exchange"] {
+        for step in [
+            "store.replace.after-lock",
+            "store.replace.before-exchange",
+            "store.replace.after-exchange",
+        ] {
             let scene = Scene::new().await;
             fail_at(step);
             let error = scene.restore_over("aside").await.unwrap_err();
@@ -293,4 +307,40 @@ async fn h73_one_that_comes_too_late_writes_nothing() {
     drop(late);
     assert!(is_restored(&scene.database()).await);
     assert!(!is_restored(&scene.at("aside")).await);
+}
+
+/// What is somebody else's stays, and so does what another restoration is at work on.
+#[tokio::test]
+async fn h73_only_what_is_provably_left_is_cleared_away() {
+    let scene = Scene::new().await;
+    let strangers = [
+        "aside.replacing-x",
+        "copy.restoring-1",
+        "notes.restoring-1-2.txt",
+    ];
+    for name in strangers {
+        std::fs::write(scene.at(name), name).unwrap();
+    }
+    std::fs::create_dir(scene.at("folder.restoring-1-2")).unwrap();
+    std::fs::write(scene.at("gone.restoring-1-2.part"), "unfinished").unwrap();
+    // As one that was exchanged and not renamed: the inode is another one's.
+    std::fs::write(scene.at("older.replacing-1"), "the one before").unwrap();
+
+    let mut options = std::fs::OpenOptions::new();
+    let folder = options.read(true).open(&scene.folder).unwrap();
+    folder.lock().unwrap();
+    let names = scene.names();
+    let error = scene.restore_over("aside").await.unwrap_err();
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    assert_eq!(scene.names(), names);
+    folder.unlock().unwrap();
+
+    assert!(scene.restore_over("aside").await.unwrap());
+    for name in strangers {
+        assert_eq!(std::fs::read(scene.at(name)).unwrap(), name.as_bytes());
+    }
+    assert!(scene.at("folder.restoring-1-2").is_dir());
+    assert!(!scene.at("gone.restoring-1-2.part").exists());
+    assert!(!scene.at("older.replacing-1").exists());
+    assert_eq!(std::fs::read(scene.at("older")).unwrap(), b"the one before");
 }

@@ -9,9 +9,13 @@
 //!    log's first name is taken away.
 //! 4. The new database never has the name while a log of the old one is beside it: SQLite would apply it.
 //!
+//! Only one restoration at a time works in a folder. What one left whose process ended is known by its name, and by the
+//! inode that the name tells; the next one removes it, or gives it the name that it was to have.
+//!
 //! From the first step on nobody else uses the old database: the locks that a connection of another process needs are
 //! held until the end. Who waited for them then has a file that was moved, and SQLite lets him write nothing.
 
+mod leftovers;
 mod lock;
 mod names;
 mod run;

@@ -9,6 +9,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::super::backup::{failed, flush};
+use super::leftovers::exchanging;
 use super::run::REPLACE;
 
 /// What SQLite adds to a database's name for what belongs to it.
@@ -54,22 +55,40 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// In one step of the kernel; `false` where the file system cannot do it.
 fn swap(new: &Path, location: &Path, aside: &Path) -> Result<bool, StoreError> {
-    rename_free(new, aside)?;
+    if is_there(aside, "")? {
+        return Err(StoreError::FileExists {
+            location: aside.to_owned(),
+        });
+    }
+    let between = exchanging(aside, new).map_err(|error| failed(REPLACE, error))?;
+    rename_free(new, &between)?;
     let swapped = flush_folder(location).and_then(|()| {
         hit("store.replace.before-exchange")?;
-        match renameat_with(CWD, aside, CWD, location, RenameFlags::EXCHANGE) {
-            Ok(()) => Ok(true),
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-            Err(error) => Err(failed(REPLACE, error.into())),
-        }
+        exchange_names(&between, location)
     });
     if !matches!(swapped, Ok(true)) {
-        rename_free(aside, new)?;
+        rename_free(&between, new)?;
         return swapped;
     }
+    let named = flush_folder(location).and_then(|()| {
+        hit("store.replace.after-exchange")?;
+        rename_free(&between, aside)
+    });
+    if let Err(error) = named {
+        exchange_names(&between, location)?;
+        rename_free(&between, new)?;
+        return Err(error);
+    }
     flush_folder(location)?;
-    hit("store.replace.after-exchange")?;
     Ok(true)
+}
+
+fn exchange_names(one: &Path, other: &Path) -> Result<bool, StoreError> {
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+        Err(error) => Err(failed(REPLACE, error.into())),
+    }
 }
 
 /// In steps, for what is more than one file. One that fails is undone.
@@ -134,7 +153,7 @@ pub(super) fn remove(name: PathBuf) -> Result<(), StoreError> {
     }
 }
 
-fn rename_free(from: &Path, to: &Path) -> Result<(), StoreError> {
+pub(super) fn rename_free(from: &Path, to: &Path) -> Result<(), StoreError> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::EXIST) => Err(StoreError::FileExists {
             location: to.to_owned(),
@@ -143,6 +162,6 @@ fn rename_free(from: &Path, to: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn flush_folder(path: &Path) -> Result<(), StoreError> {
+pub(super) fn flush_folder(path: &Path) -> Result<(), StoreError> {
     flush(path.parent().unwrap_or(path)).map_err(|error| failed(REPLACE, error))
 }

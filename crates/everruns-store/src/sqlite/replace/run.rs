@@ -1,19 +1,16 @@
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use everruns_core::failpoint::hit;
 use everruns_core::session::StoreError;
 
 use super::super::backup::{failed, restore};
+use super::leftovers::{Alone, clear, making};
 use super::lock::Lock;
-use super::names::{exchange, remove, with_suffix};
+use super::names::{exchange, remove};
 use crate::RetryPolicy;
 use crate::task::{blocking, to_its_end};
 
 pub(super) const REPLACE: &str = "replace the database";
-
-/// Tells those apart that are at work in one process.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Makes a database of `backup` in the place of the one at `location`, which gets the name `aside`; `false` when there
 /// was none.
@@ -26,8 +23,18 @@ pub(in super::super) async fn replace(
     let absolute = |path: &Path| std::path::absolute(path).map_err(|error| failed(REPLACE, error));
     let (backup, location, aside) = (absolute(backup)?, absolute(location)?, absolute(aside)?);
     to_its_end(REPLACE, async move {
-        let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let new = with_suffix(&aside, &format!(".new-{process}-{number}"));
+        let (place, folder) = (location.clone(), aside.clone());
+        let alone = blocking(REPLACE, move || {
+            let alone = Alone::take(&place)?;
+            if let Some(alone) = &alone
+                && let Err(error) = clear(alone, folder.parent().unwrap_or(&folder))
+            {
+                tracing::warn!(%error, "what an earlier restoration left is left where it is");
+            }
+            Ok(alone)
+        })
+        .await?;
+        let new = making(&aside);
         restore(&backup, &new, policy).await?;
         let replaced = match Lock::take(&location, policy).await {
             Ok(lock) => {
@@ -45,6 +52,7 @@ pub(in super::super) async fn replace(
         if replaced.is_err() {
             blocking(REPLACE, move || remove(new)).await?;
         }
+        drop(alone);
         replaced
     })
     .await
