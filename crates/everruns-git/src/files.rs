@@ -1,13 +1,14 @@
 //! The files of a working tree, reached without following any link.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
+use std::ops::Deref;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice as _};
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{IoStep as _, Result};
@@ -79,22 +80,33 @@ impl Files {
 
     /// What is at `path`.
     pub(crate) fn read(&self, path: &BStr) -> Result<Found> {
+        self.read_after(path, |_| ()).map(|(found, ())| found)
+    }
+
+    /// What is at `path`, with what `before` makes of the look at it, before it is read.
+    pub(crate) fn read_after<T: Default>(
+        &self,
+        path: &BStr,
+        before: impl FnOnce(&Stat) -> T,
+    ) -> Result<(Found, T)> {
         let Some((folder, name)) = self.parent(path, false)? else {
-            return Ok(Found::Nothing);
+            return Ok((Found::Nothing, T::default()));
         };
         let Some(stat) = stat(&folder, &name).step("look at", &self.whole(path))? else {
-            return Ok(Found::Nothing);
+            return Ok((Found::Nothing, T::default()));
         };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => self.read_file(&folder, &name, path),
+        let made = before(&stat);
+        let found = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => self.read_file(&folder, &name, path)?,
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&folder, &name, Vec::new())
                     .step("read the link", &self.whole(path))?;
-                Ok(Found::Link(target.into_bytes().into()))
+                Found::Link(target.into_bytes().into())
             }
-            FileType::Directory => Ok(Found::Folder),
-            _ => Ok(Found::Special),
-        }
+            FileType::Directory => Found::Folder,
+            _ => Found::Special,
+        };
+        Ok((found, made))
     }
 
     /// Opens the regular file at `path`; `None` if there is something else, or nothing.
@@ -247,10 +259,18 @@ impl Files {
         if size > SIZE_LIMIT {
             return Ok(Found::TooLarge);
         }
-        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0).min(1 << 24));
-        into_file(handle)
-            .read_to_end(&mut content)
-            .step("read", &whole())?;
+        // The end is found by reading on, so there has to be room for more.
+        let expected = usize::try_from(size).unwrap_or(0).min(1 << 24);
+        let mut content = Vec::with_capacity(expected + 1);
+        loop {
+            let spare = rustix::buffer::spare_capacity(&mut content);
+            match rustix::io::read(&handle, spare) {
+                Ok(0) => break,
+                Ok(_) => content.reserve(1),
+                Err(Errno::INTR) => {}
+                Err(failure) => return Err(failure).step("read", &whole()),
+            }
+        }
         Ok(Found::File {
             content,
             executable: stat.st_mode & 0o100 != 0,
@@ -289,37 +309,78 @@ impl Files {
     /// The folder that holds `path`, opened without following links, and the last component.
     ///
     /// `None` if a folder above is missing, or is no folder.
-    fn parent(&self, path: &BStr, create: bool) -> Result<Option<(OwnedFd, OsString)>> {
-        let mut components: Vec<&[u8]> = path.split_str("/").collect();
-        let name = components.pop().unwrap_or_default();
-        let duplicate = || rustix::io::fcntl_dupfd_cloexec(&self.root, 0);
-        let mut folder = duplicate().step("open", &self.path)?;
-        for component in components {
+    fn parent(&self, path: &BStr, create: bool) -> Result<Option<(Folder<'_>, OsString)>> {
+        let (above, name) = match path.rfind_byte(b'/') {
+            Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bytes()),
+            None => (BStr::new(""), path.as_bytes()),
+        };
+        let name = OsString::from_vec(name.to_vec());
+        if above.is_empty() {
+            return Ok(Some((Folder::Root(&self.root), name)));
+        }
+        if !create {
+            // At once, where the kernel can.
+            let flags = FOLDER | OFlags::PATH;
+            match rustix::fs::openat2(&self.root, above.as_bytes(), flags, Mode::empty(), BENEATH) {
+                Ok(folder) => return Ok(Some((Folder::Opened(folder), name))),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+                // It doesn't know this call, or must not, or something was renamed meanwhile.
+                Err(_) => {}
+            }
+        }
+        let mut folder: Option<OwnedFd> = None;
+        for component in above.split_str("/") {
+            let within = folder.as_ref().unwrap_or(&self.root);
             if create {
-                match rustix::fs::mkdirat(&folder, component, Mode::from_raw_mode(0o777)) {
+                match rustix::fs::mkdirat(within, component, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(failure) => {
                         return Err(failure).step("make the folders above", &self.whole(path));
                     }
                 }
             }
-            folder = match rustix::fs::openat(
-                &folder,
-                component,
-                FOLDER | OFlags::RDONLY,
-                Mode::empty(),
-            ) {
-                Ok(folder) => folder,
+            let opened =
+                rustix::fs::openat(within, component, FOLDER | OFlags::RDONLY, Mode::empty());
+            folder = match opened {
+                Ok(folder) => Some(folder),
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
                 Err(failure) => return Err(failure).step("open a folder above", &self.whole(path)),
             };
         }
-        Ok(Some((folder, OsString::from_vec(name.to_vec()))))
+        Ok(folder.map(|folder| (Folder::Opened(folder), name)))
     }
 
     /// The whole path of `path`; whoever opens it may follow links that `self` doesn't.
     pub(crate) fn whole(&self, path: &BStr) -> PathBuf {
         self.path.join(OsStr::from_bytes(path))
+    }
+}
+
+/// How the kernel is to go to a folder: through nothing but folders, and not out.
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
+
+/// A folder of a working tree.
+enum Folder<'a> {
+    Root(&'a OwnedFd),
+    Opened(OwnedFd),
+}
+
+impl AsFd for Folder<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        (**self).as_fd()
+    }
+}
+
+impl Deref for Folder<'_> {
+    type Target = OwnedFd;
+
+    fn deref(&self) -> &OwnedFd {
+        match self {
+            Self::Root(root) => root,
+            Self::Opened(folder) => folder,
+        }
     }
 }
 

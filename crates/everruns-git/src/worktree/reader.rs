@@ -148,15 +148,13 @@ impl<'repo> Reader<'repo> {
         if named_like_git {
             return Ok(Entry::Uncaptured(Why::Name));
         }
-        let is_large =
-            |stat: rustix::fs::Stat| u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
         let large = Arc::clone(&self.large);
-        let _alone = self
-            .files
-            .stat(path)?
-            .is_some_and(is_large)
-            .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-        match self.files.read(path)? {
+        let alone = |stat: &rustix::fs::Stat| {
+            let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
+            is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        let (found, _alone) = self.files.read_after(path, alone)?;
+        match found {
             Found::Link(target) => {
                 let id = if self.keep == Keep::Nowhere {
                     let hash = self.worktree.object_hash();
