@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{CommitRequest, DiffRequest, UpdateOutcome, WorkspaceError};
 use everruns_git::{GitError, LocalGitWorkspace};
 
-use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, write};
+use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, try_git, write};
 
 /// Names a program in every way that a repository can, each leaving a file in `marks` when it runs.
 fn trap(repository: &Repository, marks: &Path) {
@@ -148,6 +149,27 @@ async fn h20_h21_h22_no_program_of_a_repository_runs() {
             .map(|entry| entry.unwrap().path())
             .collect()
     };
+    // The traps are set: Git itself runs into them.
+    write(&repository.path.join("README.md"), "changed\n");
+    for args in [&["status"][..], &["diff"], &["commit", "-qam", "trapped"]] {
+        drop(try_git(&repository.path, args));
+    }
+    let names: Vec<String> = ran()
+        .iter()
+        .map(|mark| mark.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    for name in [
+        "clean",
+        "hook-pre-commit",
+        "diff-command",
+        "gpg",
+        "wt-fsmonitor",
+    ] {
+        assert!(
+            names.iter().any(|ran| ran == name),
+            "{name} is no trap: {names:?}"
+        );
+    }
     for mark in ran() {
         std::fs::remove_file(mark).unwrap();
     }
@@ -317,6 +339,13 @@ async fn h24_a_forged_worktree_is_refused() {
         refused(head.restore(&checkpoint).await.map(drop));
         refused(head.fork("fork").await.map(drop));
         refused(head.merge_into("other").await.map(drop));
+        refused(head.update_from("main").await.map(drop));
+        refused(head.commit(CommitRequest::new("work")).await.map(drop));
+        refused(head.patch(DiffRequest::default()).await.map(drop));
+        refused(head.plan_restore(&checkpoint).await.map(drop));
+        refused(head.diff_since(&checkpoint).await.map(drop));
+        let path = WorkspacePath::parse("README.md").unwrap();
+        refused(head.checkpoint_paths(None, &[path]).await.map(drop));
         refused(
             scene
                 .workspace()
