@@ -22,7 +22,8 @@ use crate::search::{CompiledSearch, stream};
 /// A folder on disk, contained. Clones share it.
 ///
 /// Every call proves first that the folder's path still leads to the folder that was opened
-/// ([`StaleRoot`](FileSystemError::StaleRoot)). What a call does is in the [module](super)'s documentation.
+/// ([`StaleRoot`](FileSystemError::StaleRoot)); for reads and looks, which are contained in any case, a proof of at most
+/// a millisecond ago will do. What a call does is in the [module](super)'s documentation.
 /// A change whose future is dropped takes place whole or not at all, and never after a later change of the same
 /// path.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ impl SessionFileSystem for DiskFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
-        self.tree.enter_existing(path)?;
+        self.tree.enter_to_look(path)?;
         if let Some(content) = self.tree.read_cached(path, range) {
             consume_budget().await;
             return Ok(content);
@@ -100,7 +101,7 @@ impl SessionFileSystem for DiskFileSystem {
         path: &WorkspacePath,
         range: ReadRange,
     ) -> Result<Option<FileContent>, FileSystemError> {
-        self.tree.enter_existing(path)?;
+        self.tree.enter_to_look(path)?;
         // The caller judges by the name that is stored.
         if self.tree.folds() {
             return Ok(None);
@@ -155,7 +156,7 @@ impl SessionFileSystem for DiskFileSystem {
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
-        self.tree.enter_existing(path)?;
+        self.tree.enter_to_look(path)?;
         if let Some(stat) = self.tree.stat_cached(path) {
             consume_budget().await;
             return Ok(file_stat(&stat));
@@ -165,7 +166,7 @@ impl SessionFileSystem for DiskFileSystem {
     }
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
-        self.tree.enter_existing(path)?;
+        self.tree.enter_to_look(path)?;
         // The caller judges by the name that is stored.
         if self.tree.folds() {
             return Ok(None);

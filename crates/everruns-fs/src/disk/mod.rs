@@ -49,6 +49,7 @@ mod list;
 mod lock;
 mod names;
 mod options;
+mod proof;
 mod read;
 mod remove;
 mod remove_folder;

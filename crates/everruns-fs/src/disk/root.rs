@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::errors::system;
 use super::kind::Identity;
+use super::proof::Proof;
 
 /// The top folder, held open.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub(super) struct Root {
     folder: OwnedFd,
     path: PathBuf,
     identity: Identity,
+    proof: Proof,
 }
 
 impl Root {
@@ -42,6 +44,7 @@ impl Root {
             folder,
             path,
             identity: Identity::of(&stat),
+            proof: Proof::none(),
         })
     }
 
@@ -53,8 +56,26 @@ impl Root {
         self.identity
     }
 
+    /// As [`verify`](Self::verify), but a [`Proof`] of a moment ago will do.
+    pub(super) fn verify_lately(&self) -> Result<(), FileSystemError> {
+        let Ok(stat) = rustix::fs::fstat(&self.folder) else {
+            return self.verify();
+        };
+        let now = self.proof.now(&stat);
+        if self.proof.is_good(now) {
+            return Ok(());
+        }
+        self.verify()?;
+        self.proof.keep(now);
+        Ok(())
+    }
+
     /// Proves that the path still leads to the folder that was opened.
     pub(super) fn verify(&self) -> Result<(), FileSystemError> {
+        self.prove().inspect_err(|_| self.proof.forget())
+    }
+
+    fn prove(&self) -> Result<(), FileSystemError> {
         let stale = |reason: String| Err(FileSystemError::StaleRoot { reason });
         match rustix::fs::stat(&self.path) {
             Ok(stat) if Identity::of(&stat) == self.identity => Ok(()),

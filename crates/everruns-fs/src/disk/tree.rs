@@ -80,25 +80,22 @@ impl Tree {
 
     /// What every call begins with: the path is ours, no part of `.git`, and the top folder is the one opened.
     pub(super) fn enter(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
-        if let Mount::Root(name) = path.mount() {
-            return Err(FileSystemError::UnknownRoot {
-                name: name.to_string(),
-                known: Vec::new(),
-            });
-        }
-        if path.is_git_internal() {
-            return Err(FileSystemError::GitInternal { path: path.clone() });
-        }
+        must_be_ours(path)?;
         self.root.verify()
+    }
+
+    /// [`enter`](Self::enter) for reading a file and looking at an entry, which change nothing and are asked for most:
+    /// that the top folder was the one opened a moment ago will do.
+    pub(super) fn enter_to_look(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        must_be_ours(path)?;
+        self.root.verify_lately()?;
+        must_not_be_temporary(path)
     }
 
     /// [`enter`](Self::enter) for calls that look at what exists: a temporary file does not.
     pub(super) fn enter_existing(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         self.enter(path)?;
-        if is_temporary(path) {
-            return Err(FileSystemError::NotFound { path: path.clone() });
-        }
-        Ok(())
+        must_not_be_temporary(path)
     }
 
     /// [`enter`](Self::enter) for calls that may make an entry.
@@ -186,6 +183,27 @@ impl Tree {
         }
         Ok((first, second))
     }
+}
+
+fn must_be_ours(path: &WorkspacePath) -> Result<(), FileSystemError> {
+    if let Mount::Root(name) = path.mount() {
+        return Err(FileSystemError::UnknownRoot {
+            name: name.to_string(),
+            known: Vec::new(),
+        });
+    }
+    if path.is_git_internal() {
+        return Err(FileSystemError::GitInternal { path: path.clone() });
+    }
+    Ok(())
+}
+
+/// A temporary file does not exist for those who look.
+fn must_not_be_temporary(path: &WorkspacePath) -> Result<(), FileSystemError> {
+    if is_temporary(path) {
+        return Err(FileSystemError::NotFound { path: path.clone() });
+    }
+    Ok(())
 }
 
 /// Calls `attempt` until it does not say, by `None`, that the path changed under it.
