@@ -6,6 +6,7 @@
     reason = "the helpers of tests panic, and say why nothing was tested"
 )]
 
+mod cached;
 mod conformance;
 mod containment;
 mod entries;
