@@ -1,10 +1,12 @@
 use std::borrow::Borrow;
+use std::io;
 use std::sync::Arc;
 
 use everruns_core::environment::{Environment, EnvironmentError};
 use everruns_core::ids::SessionId;
 use everruns_core::session::{SessionPage, SessionQuery, SessionStore, StoreError};
 use everruns_core::workspace::{Workspace, WorkspaceHead, WorkspaceHeadDescriptor};
+use futures::{Stream, stream};
 
 use super::{DeleteError, EngineBuilder, EngineParts, ResumeError, delete, reconcile};
 use crate::agent::Agent;
@@ -115,10 +117,25 @@ impl Engine {
     /// Records an exported session under a new id, to be looked at. It has no head and cannot be resumed.
     ///
     /// # Errors
-    /// [`ImportError`]; then nothing of it is recorded.
+    /// As [`import_stream`](Self::import_stream).
     pub async fn import(
         &self,
         lines: impl IntoIterator<Item = String> + Send,
+    ) -> Result<SessionId, ImportError> {
+        let lines: Vec<String> = lines.into_iter().collect();
+        self.import_stream(stream::iter(lines.into_iter().map(Ok)))
+            .await
+    }
+
+    /// As [`import`](Self::import), line by line as they come: a long session costs no memory.
+    ///
+    /// Dropping the future, or a crash, leaves a part of it: a session without a head, which can be deleted.
+    ///
+    /// # Errors
+    /// [`ImportError`]; then nothing of it is recorded.
+    pub async fn import_stream(
+        &self,
+        lines: impl Stream<Item = io::Result<String>> + Send,
     ) -> Result<SessionId, ImportError> {
         transfer::import(&self.parts.services, lines).await
     }

@@ -5,6 +5,7 @@ use everruns_core::model::{Message, Messages, ToolCall, Usage};
 use everruns_core::session::{EventPayload, Sequence, ToolOutcome};
 use everruns_core::workspace::WorkspaceCheckpoint;
 
+use super::CallIds;
 use super::intent::Intent;
 
 /// What the model reads where the records were restored from a backup.
@@ -24,6 +25,7 @@ pub(crate) struct Conversation {
     messages: Messages,
     marks: Vec<Mark>,
     pending: Vec<ToolCall>,
+    call_ids: CallIds,
     steering: VecDeque<String>,
     open_turn: Option<u64>,
     turns: u64,
@@ -82,6 +84,9 @@ impl Conversation {
             } => {
                 self.usage += *usage;
                 self.pending.clone_from(tool_calls);
+                for call in tool_calls {
+                    self.call_ids.insert(&call.id);
+                }
                 self.called
                     .extend(tool_calls.iter().map(|call| call.name.clone()));
                 self.messages.push(Message::Assistant {
@@ -140,7 +145,7 @@ impl Conversation {
 
     /// Whether the messages and what else grows with them take more memory than this.
     pub(crate) fn takes_more_than(&self, bytes: usize) -> bool {
-        let mut taken = self.marks.len() * size_of::<Mark>();
+        let mut taken = self.marks.len() * size_of::<Mark>() + self.call_ids.weight();
         for message in self.messages.iter() {
             taken += weight(message);
             if taken > bytes {
@@ -148,6 +153,11 @@ impl Conversation {
             }
         }
         taken > bytes
+    }
+
+    /// The ids of all calls.
+    pub(crate) fn call_ids(&self) -> &CallIds {
+        &self.call_ids
     }
 
     /// The calls that have no result yet.

@@ -2,6 +2,7 @@
 
 mod active;
 mod between;
+mod call_ids;
 mod conversation;
 mod core;
 mod detached;
@@ -30,6 +31,7 @@ mod start;
 mod update;
 
 pub(crate) use self::active::Active;
+pub(crate) use self::call_ids::CallIds;
 pub(crate) use self::core::SessionCore;
 pub(crate) use self::detached::{Stopped, detached};
 pub use self::error::{SessionEnvironmentError, SessionError};

@@ -51,6 +51,9 @@ pub enum ImportError {
         /// How many there are.
         found: u64,
     },
+    /// The lines could not be read.
+    #[error("the session cannot be read: {0}")]
+    Unreadable(#[from] std::io::Error),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,3 +1,5 @@
+use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use everruns_core::clock::Timestamp;
@@ -6,28 +8,25 @@ use everruns_core::session::{
     AppendRequest, EventPayload, FencingToken, LeaseOwner, NewSession, Sequence, SessionEvent,
     SessionStore,
 };
+use futures::{Stream, StreamExt as _};
 
 use super::format::{FORMAT_VERSION, Header, ImportError, Version};
-use crate::session::Services;
+use crate::session::{Holder, Services};
 
 /// Events of one append at most.
 const BATCH: usize = 256;
+/// And about so many bytes of text, or one event.
+const BATCH_BYTES: usize = 1024 * 1024;
 /// Nobody else knows the session before it is whole.
 const TERM: Duration = Duration::from_hours(1);
 
 /// Records a session from its lines, all of it or nothing.
 pub(crate) async fn import(
     services: &Services,
-    lines: impl IntoIterator<Item = String> + Send,
+    lines: impl Stream<Item = io::Result<String>> + Send,
 ) -> Result<SessionId, ImportError> {
-    let mut lines = lines.into_iter();
-    let header = header(&lines.next().unwrap_or_default())?;
-    let events = events(lines)?;
-    let expected = header.session.last_sequence.0;
-    let found = events.len() as u64;
-    if found != expected {
-        return Err(ImportError::Incomplete { expected, found });
-    }
+    let mut lines = pin!(lines);
+    let header = header(&lines.next().await.transpose()?.unwrap_or_default())?;
     let id = SessionId::generate(services.entropy.as_ref());
     let store = services.store.as_ref();
     let session = NewSession {
@@ -38,7 +37,16 @@ pub(crate) async fn import(
     };
     store.create(session).await?;
     let now = services.clock.now();
-    if let Err(error) = fill(store, &id, now, events).await {
+    // Who deletes what a process that was killed has left sees that it is nobody's.
+    let holder = Holder::new(services.entropy.as_ref());
+    let filled = async {
+        let mut draft = Draft::begin(store, &id, now, holder.owner()).await?;
+        while let Some(text) = lines.next().await {
+            draft.line(&text?).await?;
+        }
+        draft.end(header.session.last_sequence.0).await
+    };
+    if let Err(error) = filled.await {
         // It is known to nobody; what cannot be removed has no head and does nothing.
         drop(store.delete(&id, now.plus(TERM)).await);
         return Err(error);
@@ -58,55 +66,89 @@ fn header(line: &str) -> Result<Header, ImportError> {
     serde_json::from_str(line).map_err(not_an_export)
 }
 
-fn events(lines: impl Iterator<Item = String>) -> Result<Vec<SessionEvent>, ImportError> {
-    let mut events: Vec<SessionEvent> = Vec::new();
-    for (line, text) in (2..).zip(lines) {
+/// A session that is being recorded, with the events that are not appended yet.
+struct Draft<'a> {
+    store: &'a dyn SessionStore,
+    id: &'a SessionId,
+    token: FencingToken,
+    appended: Sequence,
+    waiting: Vec<SessionEvent>,
+    bytes: usize,
+    /// The number of the last line.
+    line: u64,
+}
+
+impl<'a> Draft<'a> {
+    async fn begin(
+        store: &'a dyn SessionStore,
+        id: &'a SessionId,
+        now: Timestamp,
+        owner: &LeaseOwner,
+    ) -> Result<Self, ImportError> {
+        let lease = store.acquire_lease(id, owner, now, TERM).await?;
+        Ok(Self {
+            store,
+            id,
+            token: lease.token,
+            appended: Sequence::START,
+            waiting: Vec::new(),
+            bytes: 0,
+            line: 1,
+        })
+    }
+
+    async fn line(&mut self, text: &str) -> Result<(), ImportError> {
+        self.line += 1;
+        let line = self.line;
         let bad = |reason: String| ImportError::BadLine { line, reason };
         let event: SessionEvent =
-            serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
         if event.payload == EventPayload::Unknown {
             return Err(bad("its type is not known to this program".to_owned()));
         }
-        let place = events.last().map_or(Sequence::START, |last| last.sequence);
+        let place = self.last();
         if event.sequence != place.next() {
             return Err(bad(format!("event {} follows {place}", event.sequence)));
         }
-        events.push(event);
-    }
-    Ok(events)
-}
-
-async fn fill(
-    store: &dyn SessionStore,
-    id: &SessionId,
-    now: Timestamp,
-    events: Vec<SessionEvent>,
-) -> Result<(), ImportError> {
-    let owner = LeaseOwner("import".to_owned());
-    let lease = store.acquire_lease(id, &owner, now, TERM).await?;
-    let mut expected = Sequence::START;
-    // An append has one time.
-    for batch in events.chunk_by(|one, other| one.at == other.at) {
-        for batch in batch.chunks(BATCH) {
-            let request = request(id, lease.token, expected, batch);
-            expected = store.append(request).await?.last;
+        // An append has one time.
+        let other = self.waiting.last().is_some_and(|last| last.at != event.at);
+        if other || self.waiting.len() >= BATCH || self.bytes + text.len() > BATCH_BYTES {
+            self.append().await?;
         }
+        self.waiting.push(event);
+        self.bytes += text.len();
+        Ok(())
     }
-    Ok(store.release_lease(id, lease.token).await?)
-}
 
-fn request(
-    id: &SessionId,
-    token: FencingToken,
-    expected: Sequence,
-    batch: &[SessionEvent],
-) -> AppendRequest {
-    AppendRequest {
-        session: id.clone(),
-        token,
-        expected,
-        idempotency_key: format!("import {expected}"),
-        at: batch.first().map(|event| event.at).unwrap_or_default(),
-        events: batch.iter().map(|event| event.payload.clone()).collect(),
+    fn last(&self) -> Sequence {
+        let last = self.waiting.last();
+        last.map_or(self.appended, |last| last.sequence)
+    }
+
+    async fn append(&mut self) -> Result<(), ImportError> {
+        let Some(first) = self.waiting.first() else {
+            return Ok(());
+        };
+        let expected = self.appended;
+        let request = AppendRequest {
+            session: self.id.clone(),
+            token: self.token,
+            expected,
+            idempotency_key: format!("import {expected}"),
+            at: first.at,
+            events: self.waiting.drain(..).map(|event| event.payload).collect(),
+        };
+        self.bytes = 0;
+        self.appended = self.store.append(request).await?.last;
+        Ok(())
+    }
+
+    async fn end(mut self, expected: u64) -> Result<(), ImportError> {
+        let found = self.last().0;
+        if found != expected {
+            return Err(ImportError::Incomplete { expected, found });
+        }
+        self.append().await?;
+        Ok(self.store.release_lease(self.id, self.token).await?)
     }
 }

@@ -1,4 +1,6 @@
-use everruns_core::model::{Message, Messages, StopReason, ToolCall, Usage};
+use everruns_core::model::{StopReason, ToolCall, Usage};
+
+use crate::session::CallIds;
 
 /// A model's whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,30 +24,17 @@ impl Answer {
 
     /// Gives calls without an id, or with one that another call of the conversation has, ids of their own: results
     /// are matched by id, and some models number the calls of each answer anew.
-    pub(super) fn with_distinct_ids(
-        mut self,
-        before: &Messages,
-        turn: u64,
-        iteration: u32,
-    ) -> Self {
+    pub(super) fn with_distinct_ids(mut self, before: &CallIds, turn: u64, iteration: u32) -> Self {
         if self.tool_calls.is_empty() {
             return self;
         }
         let mut given = Vec::with_capacity(self.tool_calls.len());
         for (index, call) in self.tool_calls.iter_mut().enumerate() {
-            if call.id.is_empty() || given.contains(&call.id) || is_used(before, &call.id) {
+            if call.id.is_empty() || given.contains(&call.id) || before.contains(&call.id) {
                 call.id = format!("call_{turn}_{iteration}_{index}");
             }
             given.push(call.id.clone());
         }
         self
     }
-}
-
-/// Whether a call of an older answer has the id `id`.
-fn is_used(before: &Messages, id: &str) -> bool {
-    before.iter().any(|message| match message {
-        Message::Assistant { tool_calls, .. } => tool_calls.iter().any(|call| call.id == id),
-        _ => false,
-    })
 }

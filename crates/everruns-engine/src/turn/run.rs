@@ -75,7 +75,7 @@ impl Runner {
             let answer = match self.ask().await {
                 Asked::Answered(answer) => {
                     let state = self.journal.lock().await;
-                    let before = state.conversation.messages();
+                    let before = state.conversation.call_ids();
                     answer.with_distinct_ids(before, self.number, turn.iterations)
                 }
                 Asked::Cancelled(text) => return self.cancelled_while_asking(turn, text).await,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use everruns_core::ids::SessionId;
-use everruns_core::session::{EventQuery, Sequence, SessionStore, StoreError};
+use everruns_core::session::{EventQuery, Sequence, SessionQuery, SessionStore, StoreError};
 use everruns_engine::engine::DeleteError;
 use everruns_engine::transfer::ImportError;
 use everruns_engine::{Engine, InMemorySessionStore, ResumeError, Session};
-use futures::{FutureExt as _, TryStreamExt as _};
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 use crate::support::{Echo, Script, Step, Watched, agent_of, engine_over, head, memory};
@@ -99,8 +99,73 @@ async fn a_session_that_is_not_whole_is_not_imported() {
     );
     let error = other.import(Vec::new()).await.unwrap_err();
     assert!(matches!(error, ImportError::NotAnExport { .. }), "{error}");
-    let sessions = other.sessions(everruns_core::session::SessionQuery::default());
+    let sessions = other.sessions(SessionQuery::default());
     assert!(sessions.await.unwrap().sessions.is_empty());
+}
+
+/// An exported session, made longer by what its user said in one moment.
+fn long(mut lines: Vec<String>, events: u64) -> Vec<String> {
+    let mut header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    header["session"]["last_sequence"] = json!(events);
+    lines[0] = header.to_string();
+    for sequence in lines.len() as u64..=events {
+        lines.push(format!(
+            r#"{{"sequence":{sequence},"at":1,"payload":{{"type":"user_message","text":"message {sequence}"}}}}"#
+        ));
+    }
+    lines
+}
+
+/// What was read is recorded while the rest is still to come: only a part of a long session is ever in memory.
+#[tokio::test]
+async fn an_import_records_what_it_has_read() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let lines = long(exported(&engine, &session(&engine).await).await, 2_000);
+    let store = Arc::clone(other.store());
+    let (mut read, mut most) = (0_u64, 0);
+    let stream = stream::iter(lines.clone()).then(|line| {
+        let recorded = store.sessions(SessionQuery::default()).now_or_never();
+        let page = recorded.expect("memory is at hand").unwrap();
+        let recorded = page.sessions.first().map_or(0, |one| one.last_sequence.0);
+        most = most.max(read - recorded);
+        read += 1;
+        std::future::ready(Ok(line))
+    });
+    let id = other.import_stream(stream).await.unwrap();
+    assert!(most < 300, "{most}");
+    let again: Vec<String> = other.export(&id).try_collect().await.unwrap();
+    assert!(
+        again[1..] == lines[1..],
+        "the events are those of the lines"
+    );
+}
+
+#[tokio::test]
+async fn of_a_session_that_cannot_be_read_to_its_end_nothing_is_recorded() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let lines = long(exported(&engine, &session(&engine).await).await, 1_000);
+    let lines = lines.into_iter().take(900).map(Ok);
+    let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+    let error = other.import_stream(stream::iter(lines.chain([Err(broken)])));
+    let error = error.await.unwrap_err();
+    assert!(matches!(error, ImportError::Unreadable(_)), "{error}");
+    let sessions = other.sessions(SessionQuery::default()).await.unwrap();
+    assert!(sessions.sessions.is_empty());
+}
+
+/// What an import leaves that came to no end is nobody's, and goes at once when it is deleted.
+#[tokio::test]
+async fn h55_what_a_dropped_import_leaves_can_be_deleted() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let lines = long(exported(&engine, &session(&engine).await).await, 1_000);
+    let lines = stream::iter(lines.into_iter().take(900).map(Ok));
+    let import = other.import_stream(lines.chain(stream::pending()));
+    assert!(import.now_or_never().is_none());
+    let left = other.sessions(SessionQuery::default()).await.unwrap();
+    let id = left.sessions[0].id.clone();
+    other.delete_session(&id, id.as_str()).await.unwrap();
+    let left = other.sessions(SessionQuery::default()).await.unwrap();
+    assert!(left.sessions.is_empty());
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod events;
 mod find;
 mod fork;
 mod line;
+mod lines;
 mod list;
 mod names;
 mod open;

@@ -1,6 +1,5 @@
 //! `everruns session export` and `import`
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use everruns::Engine;
@@ -8,6 +7,7 @@ use futures::StreamExt as _;
 use serde_json::json;
 
 use super::find::find;
+use super::lines::lines_of;
 use crate::args::ExportArgs;
 use crate::blocking::blocking;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use crate::output::{Output, line_to_reader, shown};
 use crate::state::StateFolder;
 
 /// Standard input or output in the place of a file.
-const STANDARD: &str = "-";
+pub(super) const STANDARD: &str = "-";
 
 pub(super) async fn export(
     state: &StateFolder,
@@ -62,33 +62,14 @@ pub(super) async fn import(
     output: Output,
     file: PathBuf,
 ) -> Result<(), Failure> {
-    let text = blocking(move || read(&file)).await?;
-    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let id = engine.import(lines).await?;
+    let (lines, reader) = lines_of(file);
+    let (read, imported) = tokio::join!(reader, engine.import_stream(lines));
+    // What cannot be read is what the import broke off for.
+    read?;
+    let id = imported?;
     let events = engine.store().session(&id).await?.last_sequence;
     output.show(&json!({"session": id, "events": events}), || {
         let show = state.command(&["session", "show", id.as_str()], None);
         format!("imported as session {id} with {events} events\n  see it    {show}")
-    })
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    let cannot =
-        |error: std::io::Error| Failure::new(format!("{} cannot be read: {error}", file.display()));
-    let bytes = if file == Path::new(STANDARD) {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(cannot)?;
-        bytes
-    } else {
-        std::fs::read(file).map_err(cannot)?
-    };
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::new(format!(
-            "{} is no exported session: it is not text",
-            file.display()
-        ))
     })
 }
