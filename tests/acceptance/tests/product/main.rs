@@ -5,6 +5,7 @@ mod compat;
 mod crash;
 mod first_example;
 mod half_changed;
+mod idle_elsewhere;
 mod many_sessions;
 mod own_changes;
 mod restored;
