@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`conformance`] | the written contracts as checks that any implementation or wrapper can run |
 //! | [`check`] | how checks are run and reported |
+//! | [`disks`] | disks of a test's own: full ones, and of other file systems |
 //! | [`doubles`] | file systems that refuse or fail, a clock and randomness that a test controls |
 //! | [`failpoints`] | armed steps, and tests that die in the middle and are looked at afterwards |
 //! | [`git`] | repositories made with the real `git`, and proofs that nothing of them changed |
@@ -14,6 +15,7 @@
 #[macro_use]
 pub mod check;
 pub mod conformance;
+pub mod disks;
 pub mod doubles;
 pub mod failpoints;
 pub mod git;

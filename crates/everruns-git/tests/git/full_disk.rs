@@ -1,79 +1,19 @@
 //! A disk that is full in the middle of an operation: nothing is lost, and once there is space again it goes on.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use everruns_core::workspace::{WorkspaceCheckpoint, WorkspaceError, WorkspaceHead};
+use everruns_testkit::disks::SmallDisk;
 use tempfile::TempDir;
 
 use crate::fixture::{Repository, Scene, git, porcelain, read, try_git, write};
-
-/// A small file system of its own, unmounted at the end.
-pub(crate) struct SmallDisk {
-    pub(crate) folder: TempDir,
-}
-
-impl SmallDisk {
-    /// Mounts one of `kilobytes`; `None`, told loudly, where that isn't allowed.
-    #[expect(clippy::disallowed_methods, reason = "only mount mounts")]
-    #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
-    pub(crate) fn mount(kilobytes: u32) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={kilobytes}k"), "none"])
-            .arg(folder.path())
-            .output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self { folder });
-        }
-        assert_ne!(
-            std::env::var("CI").as_deref(),
-            Ok("true"),
-            "full disks can't be tested: mounting a tmpfs takes root"
-        );
-        eprintln!("NOT TESTED: full disks, because mounting a tmpfs takes root");
-        None
-    }
-
-    fn filler(&self) -> PathBuf {
-        self.folder.path().join("filler")
-    }
-
-    /// Fills the disk, all but about `left` bytes.
-    pub(crate) fn fill(&self, left: u64) {
-        let mut file = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.filler())
-            .unwrap();
-        while file.write_all(&[0; 4096]).is_ok() {}
-        let size = file.metadata().unwrap().len();
-        file.set_len(size.saturating_sub(left)).unwrap();
-    }
-
-    pub(crate) fn free(&self) {
-        std::fs::remove_file(self.filler()).unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    #[expect(clippy::disallowed_methods, reason = "only umount unmounts")]
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount")
-            .arg("-l")
-            .arg(self.folder.path())
-            .output();
-        assert!(std::thread::panicking() || unmounted.is_ok());
-    }
-}
 
 /// How much is left, so that the space runs out at different steps.
 pub(crate) const LEFT: [u64; 6] = [0, 8_192, 24_576, 65_536, 131_072, 262_144];
 
 /// A scene on `disk` whose head has work that no commit has.
 pub(crate) async fn scene(disk: &SmallDisk) -> (Scene, WorkspaceHead) {
-    let root = TempDir::new_in(disk.folder.path()).unwrap();
+    let root = TempDir::new_in(disk.folder()).unwrap();
     let repository = Repository::small(&root.path().join("project"));
     write(
         &repository.path.join("large.txt"),
@@ -269,7 +209,7 @@ fn a_small_disk_is_small() {
     };
     disk.fill(0);
     let more = |folder: &Path| std::fs::write(folder.join("more"), [0; 8192]);
-    assert!(more(disk.folder.path()).is_err());
+    assert!(more(&disk.folder()).is_err());
     disk.free();
-    more(disk.folder.path()).unwrap();
+    more(&disk.folder()).unwrap();
 }

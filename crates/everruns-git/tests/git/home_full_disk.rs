@@ -3,9 +3,10 @@
 use everruns_core::workspace::{
     CommitRequest, MergeOutcome, UpdateOutcome, WorkspaceError, WorkspaceHead,
 };
+use everruns_testkit::disks::SmallDisk;
 
 use crate::fixture::{Scene, git, porcelain, read, write};
-use crate::full_disk::{LEFT, SmallDisk, nothing_is_left_over, scene};
+use crate::full_disk::{LEFT, nothing_is_left_over, scene};
 
 fn expect_no_space<T: std::fmt::Debug>(outcome: &Result<T, WorkspaceError>, what: &str) {
     if let Err(failure) = outcome {

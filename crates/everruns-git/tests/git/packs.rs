@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use everruns_testkit::disks::SmallDisk;
+
 use crate::fixture::{Repository, Scene, git, porcelain, read, write};
-use crate::full_disk::{LEFT, SmallDisk};
+use crate::full_disk::LEFT;
 
 /// The packs of a repository, and how many objects are files of their own.
 fn stored(project: &Path) -> (BTreeSet<PathBuf>, usize) {
@@ -125,7 +127,7 @@ async fn h74_a_pack_on_a_full_disk() {
         let Some(disk) = SmallDisk::mount(8192) else {
             return;
         };
-        let root = tempfile::TempDir::new_in(disk.folder.path()).unwrap();
+        let root = tempfile::TempDir::new_in(disk.folder()).unwrap();
         let repository = Repository::small(&root.path().join("project"));
         let scene = Scene::around(root, repository);
         let head = scene.head("one").await;
