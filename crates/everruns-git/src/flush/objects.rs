@@ -85,8 +85,7 @@ impl FlushedObjects {
             Err(_) => Known::Failed,
         };
         outcome.step("flush", &objects)?;
-        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        tracing::debug!(target: "everruns_git::flush", micros, "the objects are on the disk");
+        super::tell(begun, "the objects are on the disk");
         Ok(())
     }
 }

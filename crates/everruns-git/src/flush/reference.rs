@@ -1,20 +1,20 @@
 //! Durable references.
 
-use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
-use crate::error::{IoStep as _, Result};
+use super::tell;
+use crate::error::Result;
 use crate::state::durable;
 
-/// Makes the reference `name` durable.
+/// Makes the reference `name` durable, as it was written here: what a reference says is flushed before it gets its name.
 pub(crate) fn flush_reference(common_dir: &Path, name: &str) -> Result<()> {
     let path = common_dir.join(name);
     // A reference that was packed in the meantime has been written by someone who saw to that.
-    if let Ok(file) = fs::OpenOptions::new().read(true).open(&path) {
-        file.sync_all().step("flush", &path)?;
-        if let Some(folder) = path.parent() {
-            durable::sync_folder(folder)?;
-        }
+    if let Some(folder) = path.parent().filter(|_| path.exists()) {
+        let begun = Instant::now();
+        durable::sync_folder(folder)?;
+        tell(begun, "the reference is on the disk");
     }
     Ok(())
 }

@@ -4,12 +4,14 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Instant;
 
 use everruns_core::failpoint::hit;
 use gix::odb::memory::Storage;
 
 use super::encode::encode;
 use crate::error::{IoStep as _, Result};
+use crate::flush::tell;
 
 /// What names of files that are being written start with. `git gc` removes such files where a crash has left them.
 const UNFINISHED: &str = "tmp_pack_";
@@ -44,7 +46,9 @@ fn place(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
             .permissions(Permissions::from_mode(0o444))
             .tempfile_in(folder)?;
         file.write_all(bytes)?;
+        let begun = Instant::now();
         file.as_file().sync_data()?;
+        tell(begun, "a pack is on the disk");
         file.persist(&path)?;
         Ok(())
     };
