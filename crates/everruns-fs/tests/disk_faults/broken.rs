@@ -2,31 +2,13 @@
 
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
-use tempfile::TempDir;
+use everruns_testkit::disks::{MountedDisk, run};
 
 /// A mounted disk with a folder for a tree on it; the locks lie elsewhere.
 pub(crate) struct Disk {
-    temp: TempDir,
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "only the host's programs make, mount and break a disk"
-)]
-fn run(folder: &Path, script: &str) -> bool {
-    // Where administrators' programs are, which not everybody's path leads to.
-    let script = format!("PATH=$PATH:/usr/sbin:/sbin; {script}");
-    Command::new("sh")
-        .args(["-ec", &script])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    disk: MountedDisk,
 }
 
 /// Turns the file system that holds `$1` off as a power failure does: what is not on the disk is lost, and everything
@@ -36,19 +18,10 @@ const SHUT_DOWN: &str = "perl -e 'open(my $f, \"<\", $ARGV[0]) or die; my $how =
 
 impl Disk {
     /// Makes a disk with `make`, which leaves it mounted at `disk`. In CI it must be there.
-    #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
     fn mounted(make: &str) -> Option<Self> {
-        let disk = Self {
-            temp: tempfile::tempdir().unwrap(),
-        };
-        if disk.run(&format!("mkdir disk; {make}; mkdir -p disk/tree")) {
-            return Some(disk);
-        }
         let needs = "root, loop devices, btrfs-progs, e2fsprogs and perl";
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(!in_ci, "no disk that fails could be made: it takes {needs}");
-        eprintln!("NOT TESTED: failing disks, because none could be made: it takes {needs}");
-        None
+        let disk = MountedDisk::make(needs, &format!("{make}; mkdir -p disk/tree"))?;
+        Some(Self { disk })
     }
 
     /// A disk that can be [shut down](Self::shut_down).
@@ -84,11 +57,11 @@ impl Disk {
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        self.temp.path().join("disk/tree")
+        self.disk.folder().join("tree")
     }
 
     pub(crate) fn open(&self, resolution: Resolution) -> DiskFileSystem {
-        let options = DiskOptions::new(self.temp.path().join("locks")).resolution(resolution);
+        let options = DiskOptions::new(self.disk.beside().join("locks")).resolution(resolution);
         let files = DiskFileSystem::open(self.root(), options).unwrap();
         assert_eq!(files.resolution(), resolution);
         files
@@ -97,7 +70,7 @@ impl Disk {
     /// What breaks the disk later, while it is borrowed elsewhere.
     pub(crate) fn breaker(&self) -> Breaker {
         Breaker {
-            folder: self.temp.path().to_owned(),
+            folder: self.disk.beside().to_owned(),
         }
     }
 
@@ -112,13 +85,13 @@ impl Disk {
     }
 
     fn run(&self, script: &str) -> bool {
-        run(self.temp.path(), script)
+        self.disk.run(script)
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        self.run(
+        let _ = self.run(
             "umount disk || umount -l disk || true; umount -l below || true; \
              test -e device && losetup -d $(cat device)",
         );
