@@ -204,6 +204,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
         "git.restore.before-undo",
         "comes after a step that failed; `undo.rs` of the Git heads' tests stops there",
     ),
+    ("fs.write.before-undo", PUT_BACK),
+    ("fs.remove.before-undo", PUT_BACK),
     ("git.objects.after-pack", PACK),
     ("git.objects.after-index", PACK),
     ("store.replace.after-lock", REPLACEMENT),
@@ -213,6 +215,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("store.replace.after-second-names", REPLACEMENT),
     ("store.replace.after-log", REPLACEMENT),
 ];
+
+const PUT_BACK: &str = "comes when another program saves in the same moment; `steps.rs` of the files' tests fails there";
 
 const PACK: &str = "a pack takes more new objects than these scripts make; `crash.rs` of the Git heads' tests kills there";
 

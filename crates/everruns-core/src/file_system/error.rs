@@ -206,14 +206,29 @@ pub enum FileSystemError {
         /// The system's error.
         source: io::Error,
     },
-    /// A move between two trees copied all, but could not remove the source; both exist.
+    /// The change was made, but what it displaced may be what another program had saved in the last moment, and could
+    /// not be put back. It is kept beside the file, hidden from the tree.
+    #[error(
+        "{path} was changed in the moment in which another program may have changed it, and what was there could not \
+         be put back: it is kept in the same folder under the name {kept}"
+    )]
+    NotPutBack {
+        /// The path.
+        path: WorkspacePath,
+        /// The name of the hidden file, in the folder of the one that was changed.
+        kept: String,
+        /// Why it could not be put back.
+        source: Box<Self>,
+    },
+    /// A move between two trees copied all, but did not remove the source; both exist. What was at the destination
+    /// before is replaced.
     #[error("{from} was copied to {to}, but could not be removed: both exist")]
     PartialMove {
         /// Where it was and still is.
         from: WorkspacePath,
         /// Where it is now, too.
         to: WorkspacePath,
-        /// Why the removal failed.
+        /// Why the source was not removed.
         source: Box<Self>,
     },
 }
@@ -235,7 +250,7 @@ impl FileSystemError {
 
     /// Whether the change that ended with this error was made all the same.
     pub fn is_of_a_made_change(&self) -> bool {
-        matches!(self, Self::NotFlushed { .. })
+        matches!(self, Self::NotFlushed { .. } | Self::NotPutBack { .. })
     }
 }
 

@@ -67,6 +67,11 @@ impl FileSystemError {
                 path: map(path),
                 source,
             },
+            Self::NotPutBack { path, kept, source } => Self::NotPutBack {
+                path: map(path),
+                kept,
+                source: Box::new(source.map_paths(map)),
+            },
             Self::PartialMove { from, to, source } => Self::PartialMove {
                 from: map(from),
                 to: map(to),

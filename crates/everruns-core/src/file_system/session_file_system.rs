@@ -24,8 +24,9 @@ use crate::path::WorkspacePath;
 ///   gets is the hash of the whole file's bytes.
 /// * **Durability.** When a change returns, it is on stable storage as far as the implementation has one. A disk that
 ///   fails in the last moment, when the change is made but not yet known to last, is
-///   [`NotFlushed`](FileSystemError::NotFlushed); every other error of a change that is atomic says that it
-///   was not made.
+///   [`NotFlushed`](FileSystemError::NotFlushed); one that displaced what another program had just saved, and could not
+///   put it back, is [`NotPutBack`](FileSystemError::NotPutBack). Every other error of a change that is atomic says that
+///   it was not made.
 /// * **Cancellation.** Dropping a future leaves either the state before the call or the state after it, no
 ///   lock held and no temporary file that a later call would see.
 /// * **Bounds.** Files over the implementation's limit are [`TooLarge`](FileSystemError::TooLarge); listings
@@ -54,13 +55,13 @@ pub trait SessionFileSystem: Send + Sync + Debug {
 
     /// Replaces the whole content of the file at `path`, or creates it with its missing folders.
     ///
-    /// Atomic: on error nothing has changed, missing folders aside. The mode of an existing file is kept. A
+    /// Atomic: on an error but `NotFlushed` and `NotPutBack` nothing has changed, missing folders aside. The mode of an existing file is kept. A
     /// partner of a hard link keeps its bytes. Returns the version of what was written.
     ///
     /// # Errors
     /// `Conflict` with the current version when `precondition` does not hold; `NotAFile` for a folder or
     /// special file; `Escapes` (also for a dangling link), `GitInternal`, `Denied`, `ReadOnly`,
-    /// `TooLarge`, `NoSpace`, `Io`.
+    /// `TooLarge`, `NoSpace`, `Io`; and `NotFlushed` or `NotPutBack` when it was made all the same.
     async fn write(
         &self,
         path: &WorkspacePath,
@@ -76,7 +77,7 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     ///
     /// # Errors
     /// `NotFound`, `DirectoryNotEmpty`, `Conflict`, `GitInternal`, `Denied`, `ReadOnly`, `InvalidOperation` for
-    /// the top folder, `Io`.
+    /// the top folder, `Io`; and `NotFlushed` or `NotPutBack` when it was made all the same.
     async fn remove(
         &self,
         path: &WorkspacePath,
@@ -91,7 +92,8 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     ///
     /// # Errors
     /// `NotFound`, `AlreadyExists`, `NotAFile`, `GitInternal`, `Denied`, `ReadOnly`, `InvalidOperation` when a
-    /// folder would move into itself, `Io`.
+    /// folder would move into itself, `Io`; `PartialMove` between two trees; and `NotFlushed`, with the path `to`, when
+    /// it was made all the same.
     async fn rename(
         &self,
         from: &WorkspacePath,
@@ -102,7 +104,8 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     /// Makes a folder and its missing parents; an existing folder is no error.
     ///
     /// # Errors
-    /// `NotADirectory` when a file is in the way, `Escapes`, `GitInternal`, `Denied`, `ReadOnly`, `NoSpace`, `Io`.
+    /// `NotADirectory` when a file is in the way, `Escapes`, `GitInternal`, `Denied`, `ReadOnly`, `NoSpace`, `Io`;
+    /// and `NotFlushed` when it was made all the same.
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError>;
 
     /// Tells about the entry at `path` itself: a link is reported as a link.

@@ -49,6 +49,9 @@ fn advice(error: &FileSystemError) -> &'static str {
         FileSystemError::NotFlushed { .. } => {
             "Do not repeat it; tell the user that the disk may be failing."
         }
+        FileSystemError::NotPutBack { .. } => {
+            "Do not repeat it; tell the user under which name the other content is kept."
+        }
         FileSystemError::TooManyOpenFiles { .. } => {
             "Try once more a little later; if it fails again, tell the user."
         }

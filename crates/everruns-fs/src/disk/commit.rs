@@ -6,7 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
-use super::errors::{at, not_taken_back, step};
+use super::errors::{at, not_put_back, step};
 use super::existing::{Existing, version_at};
 use super::kind::{Identity, is_unchanged};
 use super::temporary::Temporary;
@@ -90,15 +90,12 @@ impl Commit<'_> {
             return Ok(());
         }
         // What cannot be looked at is not replaced either.
-        let undone = self.undo();
-        if undone.is_err() {
-            self.temporary.keep(Some(self.file));
+        if let Err(error) = self.undo() {
+            let kept = self.temporary.keep(Some(self.file));
+            return Err(not_put_back(self.path, kept, error));
         }
-        match (displaced, undone) {
-            (Ok(_), Ok(())) => Err(self.conflict(precondition)?),
-            (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
-            (Err(error), Err(_)) => Err(not_taken_back(error)),
-        }
+        displaced?;
+        Err(self.conflict(precondition)?)
     }
 
     fn swap(&self) -> Result<(), Errno> {
@@ -108,6 +105,7 @@ impl Commit<'_> {
 
     /// Puts back what an exchange displaced.
     fn undo(&self) -> Result<(), FileSystemError> {
+        step("fs.write.before-undo", self.path)?;
         let failed = at(self.path, "put back the newer content of");
         match self.swap() {
             Ok(()) => {}

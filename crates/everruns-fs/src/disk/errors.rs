@@ -39,11 +39,16 @@ pub(super) fn not_flushed(path: &WorkspacePath) -> impl Fn(Errno) -> FileSystemE
     }
 }
 
-/// What could not be looked at after a change that could not be taken back.
-pub(super) fn not_taken_back(error: FileSystemError) -> FileSystemError {
-    match error {
-        FileSystemError::Io { path, source, .. } => FileSystemError::NotFlushed { path, source },
-        other => other,
+/// For what a change has displaced, and what could not be put back because of `source`: it is at the name `kept` now.
+pub(super) fn not_put_back(
+    path: &WorkspacePath,
+    kept: &str,
+    source: FileSystemError,
+) -> FileSystemError {
+    FileSystemError::NotPutBack {
+        path: path.clone(),
+        kept: kept.to_owned(),
+        source: Box::new(source),
     }
 }
 

@@ -13,7 +13,8 @@ const NEVER: u64 = u64::MAX;
 ///
 /// Proving it means to go along a long path once more, which takes a third of the time that a look at a cached entry
 /// does. What is kept is of use only while the folder itself is as it was then: whoever moves or removes it changes
-/// the time of its last change.
+/// the time of its last change. Many kernels take that time from a clock that ticks every few milliseconds, so that a move
+/// in the tick of the change before is not seen by it, but by the next proof.
 #[derive(Debug)]
 pub(super) struct Proof {
     begun: Instant,

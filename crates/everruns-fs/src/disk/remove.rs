@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::call::Call;
-use super::errors::{at, late_step, not_flushed, not_taken_back, step};
+use super::errors::{at, late_step, not_flushed, not_put_back, step};
 use super::existing::{Found, version_at};
 use super::kind::kind;
 use super::lock::Lock;
@@ -119,15 +119,15 @@ fn take_away(
         return Ok(Some(()));
     }
     // What cannot be looked at is not removed either.
-    match renameat_with(folder, aside.name(), folder, name, RenameFlags::NOREPLACE) {
-        // Something newer is there already.
-        Ok(()) | Err(Errno::EXIST) => seen.map(drop)?,
-        Err(errno) => {
-            aside.keep(None);
-            seen.map_err(not_taken_back)?;
-            return Err(at(path, "put back the newer content of")(errno));
+    let put_back = step("fs.remove.before-undo", path).and_then(|()| {
+        match renameat_with(folder, aside.name(), folder, name, RenameFlags::NOREPLACE) {
+            // Something newer is there already.
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(at(path, "put back the newer content of")(errno)),
         }
-    }
+    });
+    put_back.map_err(|error| not_put_back(path, aside.keep(None), error))?;
+    seen?;
     Err(FileSystemError::Conflict {
         path: path.clone(),
         expected: Precondition::Matches(expected),

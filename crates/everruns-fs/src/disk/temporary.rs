@@ -46,10 +46,11 @@ impl<'a> Temporary<'a> {
         &self.name
     }
 
-    /// Leaves what is at the name, hidden from the tree but not lost: it is somebody's, and could not be put back.
+    /// Leaves what is at the name, which it gives, hidden from the tree but not lost: it is somebody's, and could not be
+    /// put back.
     ///
     /// A disk that was off meanwhile may bring back `ours`, the file that was made here. That one is removed.
-    pub(super) fn keep(&self, ours: Option<&OwnedFd>) {
+    pub(super) fn keep(&self, ours: Option<&OwnedFd>) -> &str {
         tracing::error!(
             name = self.name,
             "what could not be put back is left under this name"
@@ -61,6 +62,7 @@ impl<'a> Temporary<'a> {
         {
             tracing::debug!(%errno, "what is left of a write could not be noted");
         }
+        &self.name
     }
 
     /// Makes the file. `Errno::NOENT` says that the folder was removed meanwhile.

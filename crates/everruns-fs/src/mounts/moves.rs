@@ -55,37 +55,45 @@ impl MountedFileSystem {
         let stat = source.stat(&source.path).await?;
         let before = target.precondition(stat.kind, replace).await?;
         let plan = source.plan(&stat, &target.path).await?;
-        let copied = copy(&source, &target, &plan, before).await?;
-        source
-            .remove(&plan, &copied)
-            .await
-            .map_err(|error| match error {
-                error @ FileSystemError::NotFlushed { .. } => error,
-                error => FileSystemError::PartialMove {
-                    from: from.clone(),
-                    to: to.clone(),
-                    source: Box::new(error),
-                },
-            })
+        let partial = |error| FileSystemError::PartialMove {
+            from: from.clone(),
+            to: to.clone(),
+            source: Box::new(error),
+        };
+        let mut copied = Vec::new();
+        if let Err(error) = copy_all(&source, &target, &plan, before, &mut copied).await {
+            // What replaced a file cannot be taken back; a new file can, if it is still the one we wrote.
+            let is_left = match before {
+                Precondition::Absent => !target.undo(&plan, &copied).await,
+                _ => !copied.is_empty(),
+            };
+            return Err(if is_left && plan.folders.is_empty() {
+                partial(error)
+            } else {
+                not_moved(error)
+            });
+        }
+        let removed = source.remove(&plan, &copied).await;
+        removed.map_err(|error| match error {
+            FileSystemError::NotFlushed { source, .. } => FileSystemError::NotFlushed {
+                path: to.clone(),
+                source,
+            },
+            error @ FileSystemError::NotPutBack { .. } => error,
+            error => partial(error),
+        })
     }
 }
 
-async fn copy(
-    source: &End<'_>,
-    target: &End<'_>,
-    plan: &Plan,
-    before: Precondition,
-) -> Result<Vec<Copied>, FileSystemError> {
-    let mut copied = Vec::new();
-    match copy_all(source, target, plan, before, &mut copied).await {
-        Ok(()) => Ok(copied),
-        Err(error) => {
-            // What replaced a file cannot be taken back; a new file can, if it is still the one we wrote.
-            if before == Precondition::Absent {
-                target.undo(plan, &copied).await;
-            }
-            Err(error)
-        }
+/// The error of a move whose source is whole, and whose destination is as before.
+fn not_moved(error: FileSystemError) -> FileSystemError {
+    match error {
+        FileSystemError::NotFlushed { path, source } => FileSystemError::Io {
+            path,
+            step: "keep the copy at",
+            source,
+        },
+        error => error,
     }
 }
 
@@ -238,29 +246,36 @@ impl End<'_> {
         for (path, unchanged) in files.chain(folders) {
             let removed = self.tree.files.remove(path, Removal::Entry, unchanged);
             match self.tree.errors(removed.await) {
-                Err(error) if error.is_of_a_made_change() => all = Err(error),
+                Err(error @ FileSystemError::NotFlushed { .. }) => all = Err(error),
                 other => other?,
             }
         }
         all
     }
 
-    /// Takes back what a failed copy left. What cannot be removed stays: it is a copy.
-    async fn undo(&self, plan: &Plan, copied: &[Copied]) {
-        let files = &self.tree.files;
-        for file in copied {
-            let unchanged = Precondition::Matches(file.version);
-            if let Err(error) = files.remove(&file.to, Removal::Entry, unchanged).await {
-                tracing::warn!(path = %self.tree.outward(&file.to), %error, "a copy of a failed move is left");
+    /// Takes back what a failed copy left, and says whether nothing of it is there. What cannot be removed stays: it is
+    /// a copy.
+    async fn undo(&self, plan: &Plan, copied: &[Copied]) -> bool {
+        let files = copied
+            .iter()
+            .map(|file| (&file.to, Precondition::Matches(file.version)));
+        let folders = plan.folders.iter().rev();
+        let folders = folders.map(|(_, folder)| (folder, Precondition::Any));
+        let mut all = true;
+        for (path, unchanged) in files.chain(folders) {
+            let removed = self.tree.files.remove(path, Removal::Entry, unchanged);
+            match removed.await {
+                Ok(()) | Err(FileSystemError::NotFound { .. }) => {}
+                Err(error) if error.is_of_a_made_change() => {}
+                // It is somebody else's by now.
+                Err(FileSystemError::Conflict { .. }) => {}
+                Err(error) => {
+                    all = false;
+                    let path = self.tree.outward(path);
+                    tracing::warn!(%path, %error, "a part of a failed move is left");
+                }
             }
         }
-        for (_, folder) in plan.folders.iter().rev() {
-            if let Err(error) = files
-                .remove(folder, Removal::Entry, Precondition::Any)
-                .await
-            {
-                tracing::warn!(path = %self.tree.outward(folder), %error, "a folder of a failed move is left");
-            }
-        }
+        all
     }
 }

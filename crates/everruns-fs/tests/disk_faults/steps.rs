@@ -340,3 +340,58 @@ async fn h51_an_editor_that_saves_during_a_removal_wins() {
     })
     .await;
 }
+
+/// Proves H51 where the host then fails: what an editor outside saved in the last moment, and what cannot be put back, is
+/// kept, and the error names it.
+#[tokio::test]
+async fn h51_what_cannot_be_put_back_is_kept_and_named() {
+    let _armed = ARMED.lock().await;
+    each_resolution(|fixture| async move {
+        for (save, undo, left) in [
+            (
+                "fs.write.before-exchange",
+                "fs.write.before-undo",
+                Some("mine"),
+            ),
+            ("fs.remove.before-move", "fs.remove.before-undo", None),
+        ] {
+            fixture.put("file", "old");
+            let file = fixture.root.join("file");
+            failpoint::arm(save, move || {
+                std::fs::write(&file, "his").unwrap();
+                true
+            });
+            failpoint::arm(undo, || false);
+            let (file, files) = (path("file"), &fixture.files);
+            let changed = if left.is_some() {
+                let written = files.write(&file, "mine".into(), replace_old());
+                written.await.map(drop)
+            } else {
+                files.remove(&file, Removal::Entry, replace_old()).await
+            };
+            failpoint::disarm_all();
+            let error = changed.unwrap_err();
+            assert!(error.is_of_a_made_change(), "{error:?}");
+            let FileSystemError::NotPutBack { path, kept, source } = error else {
+                panic!("{error:?}");
+            };
+            assert_eq!(path, file);
+            assert!(matches!(*source, FileSystemError::Io { .. }), "{source:?}");
+            let now = std::fs::read(fixture.root.join("file")).ok();
+            assert_eq!(now.as_deref(), left.map(str::as_bytes));
+            assert_eq!(fixture.bytes(&kept), b"his");
+            // Hidden from the tree, and nobody's to remove.
+            let seen = files
+                .list_all(&crate::support::path("."))
+                .await
+                .unwrap()
+                .len();
+            assert_eq!(seen, usize::from(left.is_some()));
+            files.write_all("file", "later").await.unwrap();
+            assert_eq!(fixture.bytes(&kept), b"his");
+            std::fs::remove_file(fixture.root.join(kept)).unwrap();
+            fixture.assert_no_leftovers();
+        }
+    })
+    .await;
+}

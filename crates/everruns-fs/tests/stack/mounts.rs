@@ -10,6 +10,7 @@ use everruns_fs::{
     MemoryFileSystem, MountedFileSystem, PolicyFileSystem, RootAccess, RootError, WorkspacePolicy,
     WorkspaceRootSet,
 };
+use everruns_testkit::doubles::UnflushedFileSystem;
 
 use crate::support::{disk, glob, grep, memory, mounted, names, path, root, search, text};
 
@@ -199,6 +200,59 @@ async fn h07_a_failed_first_half_leaves_no_copy() {
     assert!(matches!(refused, Err(FileSystemError::Denied { .. })));
     assert!(names(docs.as_ref(), ".").await.is_empty());
     assert_eq!(names(head.as_ref(), "d").await, ["a", "b", "c"]);
+}
+
+/// Proves H07 and H74: a destination that cannot keep the copy does not cost the source, and the move says what is where.
+#[tokio::test]
+async fn h07_h74_a_copy_that_may_not_last_is_no_move() {
+    let head = memory(&[("a", "1"), ("d/b", "2")]).await;
+    let docs = memory(&[("there", "old")]).await;
+    let unflushed = Arc::new(UnflushedFileSystem::new(docs.clone()));
+    let fs = mounted(head.clone(), "docs", unflushed, RootAccess::ReadWrite);
+    for from in ["a", "d"] {
+        let to = path("/roots/docs/new");
+        let moved = fs.rename(&path(from), &to, Replace::Never).await;
+        assert!(
+            matches!(&moved, Err(FileSystemError::Io { path, .. }) if *path == to),
+            "{moved:?}"
+        );
+        assert_eq!(names(docs.as_ref(), ".").await, ["there"]);
+    }
+    let (from, to) = (path("a"), path("/roots/docs/there"));
+    let moved = fs.rename(&from, &to, Replace::File).await;
+    let Err(FileSystemError::PartialMove {
+        from: still,
+        to: too,
+        source,
+    }) = moved
+    else {
+        panic!("{moved:?}");
+    };
+    assert_eq!((still, too), (from, to));
+    assert!(
+        matches!(*source, FileSystemError::NotFlushed { .. }),
+        "{source}"
+    );
+    assert_eq!(text(head.as_ref(), "a").await.unwrap(), "1");
+    assert_eq!(text(docs.as_ref(), "there").await.unwrap(), "1");
+    assert_eq!(text(head.as_ref(), "d/b").await.unwrap(), "2");
+}
+
+/// Proves H74: a move whose source is gone, but may come back, is told of by the destination.
+#[tokio::test]
+async fn h74_a_removal_that_may_not_last_ends_a_move() {
+    let head = memory(&[("d/a", "1"), ("d/b", "2")]).await;
+    let docs = memory(&[]).await;
+    let unflushed = Arc::new(UnflushedFileSystem::new(head.clone()));
+    let fs = mounted(unflushed, "docs", docs.clone(), RootAccess::ReadWrite);
+    let to = path("/roots/docs/d");
+    let moved = fs.rename(&path("d"), &to, Replace::Never).await;
+    assert!(
+        matches!(&moved, Err(FileSystemError::NotFlushed { path, .. }) if *path == to),
+        "{moved:?}"
+    );
+    assert!(names(head.as_ref(), ".").await.is_empty());
+    assert_eq!(names(docs.as_ref(), "d").await, ["a", "b"]);
 }
 
 #[tokio::test]

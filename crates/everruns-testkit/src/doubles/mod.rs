@@ -4,8 +4,10 @@ mod clock;
 mod entropy;
 mod faulty;
 mod refusing;
+mod unflushed;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
 pub use faulty::{Fault, FaultyFileSystem, Moment};
 pub use refusing::RefusingFileSystem;
+pub use unflushed::UnflushedFileSystem;
