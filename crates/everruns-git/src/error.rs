@@ -36,6 +36,17 @@ pub enum GitError {
         /// What it uses.
         reason: &'static str,
     },
+    /// The index names an object that the repository doesn't have.
+    #[error(
+        "the object {id}, which the index names at {path:?}, is missing from the repository: `git fsck` says what else is, \
+         and `git add {path}` stores the file again"
+    )]
+    ObjectMissing {
+        /// The object's id.
+        id: String,
+        /// Where the index has it.
+        path: String,
+    },
     /// The text isn't the name of a single commit.
     #[error("{revision:?} is not a revision: {reason}")]
     InvalidRevision {

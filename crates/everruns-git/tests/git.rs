@@ -57,6 +57,8 @@ mod kinds;
 mod lifecycle;
 #[path = "git/locks.rs"]
 mod locks;
+#[path = "git/marks.rs"]
+mod marks;
 #[path = "git/merge.rs"]
 mod merge;
 #[path = "git/names.rs"]

@@ -56,18 +56,19 @@ impl Captured {
     }
 }
 
-/// Captures the state of `worktree`, writing what its repository doesn't hold yet as objects, and nothing else.
+/// Captures what Git would commit of `worktree`, writing what its repository doesn't hold yet as objects, and nothing
+/// else.
 pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
     let mut own = worktree.clone();
     hold(&mut own);
-    let captured = look(&own, Keep::Stored)?.state;
+    let captured = look(&own, Purpose::Commit, Keep::Stored)?.state;
     settle(&own)?;
     Ok(captured)
 }
 
-/// As [`capture`], of a repository that holds its new objects in memory, where all of them stay.
+/// As [`capture_with_changes`], of a repository that holds its new objects in memory, where all of them stay.
 pub(crate) fn capture_in_memory(worktree: &gix::Repository) -> Result<Captured> {
-    look(worktree, Keep::InMemory).map(|capture| capture.state)
+    look(worktree, Purpose::Keep, Keep::InMemory).map(|capture| capture.state)
 }
 
 /// The state of a worktree, and where it differs from its commit.
@@ -79,13 +80,13 @@ pub(crate) struct Capture {
     pub(crate) changed: BTreeSet<BString>,
 }
 
-/// As [`capture`], with the changed paths; what `worktree` holds back remains to be settled.
+/// Captures the whole state of `worktree`, with the changed paths; what `worktree` holds back remains to be settled.
 pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture> {
-    look(worktree, Keep::Stored)
+    look(worktree, Purpose::Keep, Keep::Stored)
 }
 
-fn look(worktree: &gix::Repository, keep: Keep) -> Result<Capture> {
-    let scan = scan(worktree, Purpose::Capture)?;
+fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capture> {
+    let scan = scan(worktree, purpose)?;
     let (head, head_tree) = head_of(worktree)?;
     let mut changed = BTreeSet::new();
     let edits = staged(&scan);
@@ -100,6 +101,12 @@ fn look(worktree: &gix::Repository, keep: Keep) -> Result<Capture> {
         holds_work: true,
     });
     manifest.uncaptured.extend(unreadable);
+    let nested = scan.nested.iter().map(|folder| Uncaptured {
+        path: folder.clone(),
+        reason: Why::Repository.reason().to_owned(),
+        holds_work: true,
+    });
+    manifest.uncaptured.extend(nested);
     let files = edits.apply(worktree, index)?;
     let state = Captured {
         head,

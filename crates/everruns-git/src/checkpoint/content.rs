@@ -31,7 +31,7 @@ fn entry(reader: &mut Reader<'_>, item: &Item) -> Result<Entry> {
                     None => Entry::Same,
                 })
             }
-            _ => reader.tracked(path, entry.mode),
+            _ => reader.tracked(path, entry),
         },
         Item::DirectoryContents { entry, .. } => match entry.disk_kind {
             Some(Kind::File | Kind::Symlink) => reader.file(path, false),

@@ -13,12 +13,16 @@ use super::capture::{Capture, Captured};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::objects::Edits;
+use crate::threads::share_out;
 use crate::worktree::{Entry, Keep, read_each};
 
 /// Files that say how other files are to be taken.
 const RULES: [&[u8]; 3] = [b".gitignore", b".gitattributes", b".gitmodules"];
 
 const STEP: &str = "look at the changed files";
+
+/// How many paths are worth a thread.
+const PATHS_A_THREAD: usize = 16;
 
 /// The state of `worktree` when it is as `known`, apart from the files at `paths`. `None` where only a look at
 /// everything can tell.
@@ -35,45 +39,37 @@ pub(crate) fn capture_paths(
     if !known.manifest.is_empty() || is_set("core.ignoreCase") || is_set("core.sparseCheckout") {
         return Ok(None);
     }
-    let mut look = Look::new(worktree, known)?;
-    let nothing = gix::index::State::new(worktree.object_hash());
-    let mut ignores = worktree
-        .excludes(&nothing, None, Source::WorktreeThenIdMappingIfNotSkipped)
-        .git(STEP)?;
+    let seen = share_out(
+        paths,
+        PATHS_A_THREAD,
+        || worktree.clone(),
+        |own, paths| Look::new(&own, known)?.at_all(paths),
+    )?;
+    let Some(seen) = seen.into_iter().collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
     let mut edits = Edits::default();
     let mut changed = Vec::new();
-    for path in paths {
-        let path = path.as_bstr();
-        let Some(now) = look.at(path)? else {
-            return Ok(None);
-        };
-        let before = look.known(path)?;
-        if now == Now::Nothing {
-            if before.is_some() {
-                edits.removed.push(path.to_owned());
-                look.note(path, None, &mut differing)?;
+    for (path, seen) in paths.iter().zip(&seen) {
+        match seen.now {
+            Now::Nothing if seen.known.is_some() => {
+                edits.removed.push(path.clone());
+                seen.note(path.as_bstr(), None, &mut differing);
             }
-            continue;
-        }
-        let mut is_ignored = || -> Result<bool> {
-            let found = ignores.at_entry(path, Some(Mode::FILE)).git(STEP)?;
-            Ok(found.is_excluded())
-        };
-        if look.is_tracked(path)? || !is_ignored()? {
-            changed.push((path, before == Some(EntryKind::BlobExecutable)));
+            Now::Nothing | Now::Ignored => {}
+            Now::File => changed.push((path.as_bstr(), seen)),
         }
     }
-    let read = read_each(
-        worktree,
-        &changed,
-        Keep::Stored,
-        |reader, (path, was_executable)| reader.file(path, *was_executable),
-    )?;
-    for ((path, _), entry) in changed.iter().zip(read) {
+    let read = read_each(worktree, &changed, Keep::Stored, |reader, (path, seen)| {
+        let was_executable = matches!(seen.known, Some((EntryKind::BlobExecutable, _)));
+        reader.file(path, was_executable)
+    })?;
+    for ((path, seen), entry) in changed.iter().zip(read) {
         match entry {
             Entry::Blob(kind, id) => {
                 edits.upsert(path, kind, id);
-                look.note(path, Some((kind, id)), &mut differing)?;
+                seen.note(path, Some((kind, id)), &mut differing);
             }
             Entry::Gone | Entry::Same | Entry::Uncaptured(_) => return Ok(None),
         }
@@ -88,11 +84,37 @@ pub(crate) fn capture_paths(
     }))
 }
 
-/// What is at a path.
+/// What is at a path now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Now {
     Nothing,
     File,
+    /// A file that a checkpoint doesn't hold.
+    Ignored,
+}
+
+/// An entry of a tree.
+type TreeEntry = Option<(EntryKind, ObjectId)>;
+
+/// What is at a path, and what was.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    now: Now,
+    /// In the files that are known.
+    known: TreeEntry,
+    committed: TreeEntry,
+    indexed: TreeEntry,
+}
+
+impl Seen {
+    /// Notes in `differing` whether `path`, whose file becomes `now`, is other than in the commit.
+    fn note(&self, path: &BStr, now: TreeEntry, differing: &mut BTreeSet<BString>) {
+        if now == self.committed && self.indexed == self.committed {
+            differing.remove(path);
+        } else {
+            differing.insert(path.to_owned());
+        }
+    }
 }
 
 /// Looks at single paths.
@@ -100,7 +122,9 @@ struct Look<'repo> {
     files: Files,
     head: gix::Tree<'repo>,
     known: gix::Tree<'repo>,
-    tracked: gix::Tree<'repo>,
+    /// The index, where it is other than the commit.
+    index: Option<gix::Tree<'repo>>,
+    ignores: gix::AttributeStack<'repo>,
     /// Folders that are nothing but folders.
     plain: HashSet<BString>,
 }
@@ -115,36 +139,65 @@ impl<'repo> Look<'repo> {
             let object = worktree.find_object(id).git(STEP)?;
             object.try_into_tree().git(STEP)
         };
+        let nothing = gix::index::State::new(worktree.object_hash());
+        let source = Source::WorktreeThenIdMappingIfNotSkipped;
         Ok(Self {
             files: Files::open(folder)?,
             head: tree(known.head_tree)?,
             known: tree(known.files)?,
-            tracked: tree(known.index)?,
+            index: (known.index != known.head_tree)
+                .then(|| tree(known.index))
+                .transpose()?,
+            ignores: worktree.excludes(&nothing, None, source).git(STEP)?,
             plain: HashSet::new(),
         })
     }
 
-    /// What is at `path`; `None` if it may concern more than itself.
-    fn at(&mut self, path: &BStr) -> Result<Option<Now>> {
+    /// What is at each of `paths`; `None` if one may concern more than itself.
+    fn at_all(mut self, paths: &[BString]) -> Result<Option<Vec<Seen>>> {
+        paths
+            .iter()
+            .map(|path| self.at(path.as_bstr()).transpose())
+            .collect::<Option<_>>()
+            .transpose()
+    }
+
+    fn at(&mut self, path: &BStr) -> Result<Option<Seen>> {
         let name = path.rsplit_str("/").next().unwrap_or_default();
         // A backslash may stand for a byte that isn't text.
         if path.is_empty() || path.contains(&b'\\') || RULES.contains(&name) {
             return Ok(None);
         }
-        if !self.is_below_plain_folders(path)?
-            || matches!(
-                self.known(path)?,
-                Some(EntryKind::Tree | EntryKind::Commit | EntryKind::Link)
-            )
-        {
+        let known = entry(&self.known, path)?;
+        let is_file = |kind| matches!(kind, EntryKind::Blob | EntryKind::BlobExecutable);
+        if known.is_some_and(|(kind, _)| !is_file(kind)) || !self.is_below_plain_folders(path)? {
             return Ok(None);
         }
-        let Some(stat) = self.files.stat(path)? else {
-            return Ok(Some(Now::Nothing));
+        let committed = entry(&self.head, path)?;
+        let indexed = match &self.index {
+            Some(index) => entry(index, path)?,
+            None => committed,
         };
-        // What is written through a link changes elsewhere.
-        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        Ok(is_file.then_some(Now::File))
+        let now = match self.files.stat(path)? {
+            None => Now::Nothing,
+            // What is written through a link changes elsewhere.
+            Some(stat) if !FileType::from_raw_mode(stat.st_mode).is_file() => return Ok(None),
+            Some(_) if indexed.is_some() => Now::File,
+            Some(_) => {
+                let found = self.ignores.at_entry(path, Some(Mode::FILE)).git(STEP)?;
+                if found.is_excluded() {
+                    Now::Ignored
+                } else {
+                    Now::File
+                }
+            }
+        };
+        Ok(Some(Seen {
+            now,
+            known,
+            committed,
+            indexed,
+        }))
     }
 
     /// Whether all folders above `path` are folders, on disk as well as in what is known, and hold no repository.
@@ -154,9 +207,11 @@ impl<'repo> Look<'repo> {
             if self.plain.contains(folder) {
                 continue;
             }
-            let is_folder = |kind| matches!(kind, None | Some(EntryKind::Tree));
-            if !is_folder(self.known(folder)?) || !is_folder(kind(&self.tracked, folder)?) {
-                return Ok(false);
+            let indexed = self.index.as_ref().unwrap_or(&self.head);
+            for tree in [&self.known, indexed] {
+                if entry(tree, folder)?.is_some_and(|(kind, _)| kind != EntryKind::Tree) {
+                    return Ok(false);
+                }
             }
             let Some(stat) = self.files.stat(folder)? else {
                 // Nothing is below it either.
@@ -173,41 +228,10 @@ impl<'repo> Look<'repo> {
         }
         Ok(true)
     }
-
-    /// The kind of the entry at `path` in the files that are known.
-    fn known(&self, path: &BStr) -> Result<Option<EntryKind>> {
-        kind(&self.known, path)
-    }
-
-    /// Whether the index has `path`.
-    fn is_tracked(&self, path: &BStr) -> Result<bool> {
-        Ok(kind(&self.tracked, path)?.is_some())
-    }
-
-    /// Notes in `differing` whether `path`, whose file becomes `now`, is other than in the commit.
-    fn note(
-        &self,
-        path: &BStr,
-        now: Option<(EntryKind, ObjectId)>,
-        differing: &mut BTreeSet<BString>,
-    ) -> Result<()> {
-        let committed = entry(&self.head, path)?;
-        if now == committed && entry(&self.tracked, path)? == committed {
-            differing.remove(path);
-        } else {
-            differing.insert(path.to_owned());
-        }
-        Ok(())
-    }
-}
-
-/// The kind of the entry at `path` of `tree`.
-fn kind(tree: &gix::Tree<'_>, path: &BStr) -> Result<Option<EntryKind>> {
-    Ok(entry(tree, path)?.map(|(kind, _)| kind))
 }
 
 /// The entry at `path` of `tree`.
-fn entry(tree: &gix::Tree<'_>, path: &BStr) -> Result<Option<(EntryKind, ObjectId)>> {
+fn entry(tree: &gix::Tree<'_>, path: &BStr) -> Result<TreeEntry> {
     let entry = tree.lookup_entry(path.split_str("/")).git(STEP)?;
     Ok(entry.map(|entry| (entry.mode().kind(), entry.object_id())))
 }

@@ -6,5 +6,7 @@ mod state;
 mod write;
 
 pub(crate) use lock::{IndexLock, Leftover};
-pub(crate) use state::{Seen, left_out, mode_of, seen_by, write, write_as_is, write_staged};
+pub(crate) use state::{
+    Seen, forget_the_young, left_out, mode_of, seen_by, write, write_as_is, write_staged,
+};
 pub(crate) use write::replace;

@@ -19,14 +19,10 @@ pub(crate) type Seen = HashMap<BString, (Stat, gix::ObjectId, Mode)>;
 /// A file changed at the very moment at which its index was written can't be told from an unchanged one later, once
 /// a newer index vouches for it; it is left out, so that the next comparison reads it.
 pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
-    let timestamp = index.timestamp();
-    let seconds = u32::try_from(timestamp.unix_seconds()).unwrap_or(u32::MAX);
-    let written = (seconds, timestamp.nanoseconds());
+    let written = written(index);
     let mut seen = Seen::new();
     for entry in index.entries() {
-        if entry.stage() == Stage::Unconflicted
-            && (entry.stat.mtime.secs, entry.stat.mtime.nsecs) < written
-        {
+        if entry.stage() == Stage::Unconflicted && !is_too_young(&entry.stat, written) {
             seen.insert(
                 entry.path(index).to_owned(),
                 (entry.stat, entry.id, entry.mode),
@@ -34,6 +30,27 @@ pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
         }
     }
     seen
+}
+
+/// Forgets what `index` knows of files that are too young, for an index that is written again.
+pub(crate) fn forget_the_young(index: &mut gix::index::State) {
+    let written = written(index);
+    for entry in index.entries_mut() {
+        if is_too_young(&entry.stat, written) {
+            entry.stat = Stat::default();
+        }
+    }
+}
+
+/// When `index` was written: seconds, and nanoseconds in that second.
+fn written(index: &gix::index::State) -> (u32, u32) {
+    let timestamp = index.timestamp();
+    let seconds = u32::try_from(timestamp.unix_seconds()).unwrap_or(u32::MAX);
+    (seconds, timestamp.nanoseconds())
+}
+
+fn is_too_young(stat: &Stat, written: (u32, u32)) -> bool {
+    (stat.mtime.secs, stat.mtime.nsecs) >= written
 }
 
 /// Writes the index of `worktree`, whose lock is held, as `state` holds it; `seen` saves the next comparison from

@@ -8,10 +8,10 @@ use gix::validate::path::component::{Mode, Options};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::names::path_text;
 
-/// Names that no tree may hold: as Git has it, also on systems that take others for `.git`.
+/// Which names no tree may hold: those of Git's own folder, in all spellings that some system takes for them.
 const NAMES: Options = Options {
     protect_windows: cfg!(windows),
-    protect_hfs: cfg!(target_os = "macos"),
+    protect_hfs: true,
     protect_ntfs: true,
 };
 
@@ -59,26 +59,31 @@ impl Edits {
     }
 }
 
+/// Fails unless a tree can hold `path`, and the object is there.
 fn expect_storable(
     repository: &gix::Repository,
     path: &BStr,
     kind: EntryKind,
     id: ObjectId,
 ) -> Result<()> {
-    let link = (kind == EntryKind::Link).then_some(Mode::Symlink);
-    for name in path.split_str("/") {
-        gix::validate::path::component(BStr::new(name), link, NAMES)
+    let mut names = path.split_str("/").peekable();
+    while let Some(name) = names.next() {
+        let is_link = kind == EntryKind::Link && names.peek().is_none();
+        gix::validate::path::component(BStr::new(name), is_link.then_some(Mode::Symlink), NAMES)
             .map_err(gix::Error::from_error)
             .git("add to a tree")?;
     }
-    if kind != EntryKind::Commit && !repository.has_object(id) {
-        return Err(GitError::Git {
-            step: "add to a tree",
-            source: Box::new(gix::Error::from_error(std::io::Error::other(format!(
-                "the object {id} at {} is missing",
-                path_text(path)
-            )))),
-        });
+    if kind == EntryKind::Commit || repository.has_object(id) {
+        return Ok(());
     }
-    Ok(())
+    Err(GitError::ObjectMissing {
+        id: id.to_string(),
+        path: path_text(path),
+    })
+}
+
+/// Whether no tree may hold a symbolic link at `path`: Git would take it for a file of its own.
+pub(crate) fn is_no_name_of_a_link(path: &BStr) -> bool {
+    let name = path.rsplit_str("/").next().unwrap_or_default();
+    gix::validate::path::component(BStr::new(name), Some(Mode::Symlink), NAMES).is_err()
 }

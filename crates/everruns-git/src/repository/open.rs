@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use gix::odb::store::init::Slots;
 use gix::sec::Trust;
 
 use super::{UserSettings, pattern_file};
@@ -9,6 +10,13 @@ use crate::error::{GitStep as _, Result};
 
 /// How much of unpacked delta bases is kept for one repository, as much as Git keeps.
 const PACK_CACHE_BYTES: usize = 96 * 1024 * 1024;
+
+/// How many packs can come while a repository is open: those of a large capture do. The library's own number is 32, or
+/// a tenth of those that are there.
+const SLOTS: Slots = Slots::AsNeededByDiskState {
+    multiplier: 1.1,
+    minimum: 2048,
+};
 
 /// Settings that hold in every repository, whatever it says itself.
 const OVERRIDES: [&str; 8] = [
@@ -105,6 +113,7 @@ impl Opener {
         }
         gix::open::Options::default()
             .permissions(permissions)
+            .object_store_slots(SLOTS)
             .config_overrides(OVERRIDES)
             .with(trust)
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use everruns_fs::disk::is_temporary_name;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::diff::index::ChangeRef;
-use gix::dir::entry::Status;
+use gix::dir::entry::{Kind, Property, Status};
 use gix::dir::walk::EmissionMode;
 use gix::index::entry::Flags;
 use gix::progress::Discard;
@@ -31,6 +31,8 @@ pub(crate) struct Scan {
     pub(crate) unstaged: Vec<index_worktree::Item>,
     /// Submodules of which it can't be told, or not wholly, how they differ.
     pub(crate) unreadable: Vec<Unreadable>,
+    /// Folders with files that the index knows, in which there is a repository as well.
+    pub(crate) nested: Vec<BString>,
 }
 
 /// What a look is for.
@@ -38,10 +40,25 @@ pub(crate) struct Scan {
 pub(crate) enum Purpose {
     /// For showing: renames between the commit and the index are looked for, as Git is configured to.
     Show,
-    /// To know what has changed, every path by itself.
+    /// To know what must not be overwritten, every path by itself.
     Compare,
-    /// To read what may have changed, every path by itself: files that were only touched are told as well.
-    Capture,
+    /// To read what is to be kept, every path by itself: files that were only touched are told as well.
+    Keep,
+    /// The same of what Git would commit.
+    Commit,
+}
+
+impl Purpose {
+    /// Whether files are passed over of which the index says that they don't count: `git update-index
+    /// --assume-unchanged` or `--skip-worktree`. That is no reason to lose them.
+    pub(super) fn believes_marks(self) -> bool {
+        matches!(self, Self::Show | Self::Commit)
+    }
+
+    /// Whether what may have changed is going to be read anyway.
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Self::Keep | Self::Commit)
+    }
 }
 
 /// Compares the files of `worktree` with its index, and the index with `HEAD`. Nothing is written.
@@ -63,7 +80,7 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
     let untracked = untracked(worktree, &index)?;
     let folder = folder_of(worktree)?;
     let mut marked = (**index).clone();
-    let told = tracked::look(worktree, &mut marked, folder)?;
+    let told = tracked::look(worktree, &mut marked, folder, purpose)?;
     let is_head_tree = is_head_tree(worktree, &index)?;
     let is_passed_over = |entry: &gix::index::Entry| entry.flags.intersects(tracked::DONE);
     // Preparing the library's comparison costs more than it would take to find nothing.
@@ -72,6 +89,7 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
         staged: Vec::new(),
         unstaged: touched::items(worktree, &index, &told, purpose)?,
         unreadable: Vec::new(),
+        nested: Vec::new(),
     };
     let found = submodules::look(worktree, &index, folder, depth)?;
     scan.unstaged.extend(found.changed);
@@ -81,8 +99,15 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
     }
     for item in untracked {
         let entry = item.git("look for untracked files")?.entry;
-        // The walk takes a conflict of which our side is gone for untracked.
-        if is_shown(&entry) && index.entry_range(entry.rela_path.as_ref()).is_none() {
+        if let Some(folder) = nested_in(&entry) {
+            scan.nested.push(folder.to_owned());
+            continue;
+        }
+        // The walk takes a conflict of which our side is gone for untracked, and so it does a link in a submodule's
+        // place. A repository in the place of a file is something else.
+        let is_known = entry.disk_kind != Some(Kind::Repository)
+            && index.entry_range(entry.rela_path.as_ref()).is_some();
+        if is_shown(&entry) && !is_known {
             scan.unstaged.push(index_worktree::Item::DirectoryContents {
                 entry,
                 collapsed_directory_status: None,
@@ -108,7 +133,7 @@ fn compare(
 ) -> Result<()> {
     let renames = match purpose {
         Purpose::Show => TrackRenames::AsConfigured,
-        Purpose::Compare | Purpose::Capture => TrackRenames::Disabled,
+        _ => TrackRenames::Disabled,
     };
     let comparison = worktree
         .status(Discard)
@@ -197,10 +222,21 @@ fn untracked(
     let options = worktree
         .dirwalk_options()
         .git(step)?
-        .emit_untracked(EmissionMode::Matching);
+        .emit_untracked(EmissionMode::Matching)
+        // Of what is pruned, the repositories are of interest.
+        .emit_pruned(true);
     worktree
         .dirwalk_iter(Arc::clone(index), None::<BString>, never.into(), options)
         .git(step)
+}
+
+/// The folder below the root that holds a repository of its own, if that is what the entry is.
+fn nested_in(entry: &gix::dir::Entry) -> Option<&BStr> {
+    if entry.status != Status::Pruned || entry.property != Some(Property::DotGit) {
+        return None;
+    }
+    let at = entry.rela_path.rfind_byte(b'/')?;
+    Some(entry.rela_path[..at].as_bstr())
 }
 
 /// Whether an entry is about the head's content, and not the temporary file of a write through its file system.

@@ -15,7 +15,7 @@ type Status = EntryStatus<(), gix::submodule::Status>;
 
 /// The items for what was `found` of the entries of `index`, without those that were only touched.
 ///
-/// For a capture, all that were touched are told: their files are going to be read anyway.
+/// Where they are going to be read anyway, all that were touched are told.
 pub(super) fn items(
     worktree: &gix::Repository,
     index: &gix::index::State,
@@ -30,7 +30,7 @@ pub(super) fn items(
             Found::Nothing => EntryStatus::Change(Change::Removed),
             Found::Announced => EntryStatus::IntentToAdd,
             Found::Other(worktree_mode) => EntryStatus::Change(Change::Type { worktree_mode }),
-            Found::Touched { resized, .. } if !resized && purpose != Purpose::Capture => {
+            Found::Touched { resized, .. } if !resized && !purpose.reads() => {
                 unread.push((*number, *found));
                 continue;
             }
@@ -45,11 +45,11 @@ pub(super) fn items(
         .iter()
         .map(|(number, _)| {
             let entry = &index.entries()[*number];
-            (entry.path(index), entry.mode)
+            (entry.path(index), entry)
         })
         .collect();
-    let read = read_each(worktree, &wanted, Keep::Nowhere, |reader, (path, mode)| {
-        reader.tracked(path, *mode)
+    let read = read_each(worktree, &wanted, Keep::Nowhere, |reader, (path, entry)| {
+        reader.tracked(path, entry)
     })?;
     for ((number, found), read) in unread.into_iter().zip(read) {
         let entry = &index.entries()[number];

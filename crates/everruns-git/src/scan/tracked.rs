@@ -17,12 +17,13 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode as Permissions, OFlags};
 use rustix::io::Errno;
 
+use super::look::Purpose;
 use crate::error::{GitStep as _, IoStep as _, Result};
 
 /// How many entries are worth a thread.
 const ENTRIES_A_THREAD: usize = 500;
 
-/// Entries over which the library passes, so that they are nothing to us either.
+/// The marks of entries over which the library passes.
 const PASSED_OVER: Flags = Flags::SKIP_WORKTREE
     .union(Flags::ASSUME_VALID)
     .union(Flags::FSMONITOR_VALID);
@@ -58,6 +59,8 @@ struct Rules {
     stat: Options,
     symlinks: bool,
     executable_bit: bool,
+    /// Whether entries are passed over that are marked so.
+    believes_marks: bool,
     /// When the index was written: seconds, and nanoseconds in that second.
     written: (i64, u32),
 }
@@ -83,6 +86,7 @@ pub(super) fn look(
     worktree: &gix::Repository,
     index: &mut gix::index::State,
     root: &Path,
+    purpose: Purpose,
 ) -> Result<Vec<(usize, Found)>> {
     let step = "prepare the comparison of files";
     let capabilities = worktree.filesystem_options().git(step)?;
@@ -90,6 +94,7 @@ pub(super) fn look(
         stat: worktree.stat_options().git(step)?,
         symlinks: capabilities.symlink,
         executable_bit: capabilities.executable_bit,
+        believes_marks: purpose.believes_marks(),
         written: (
             index.timestamp().unix_seconds(),
             index.timestamp().nanoseconds(),
@@ -178,10 +183,17 @@ impl<'a> Folder<'a> {
             return Found::Unclear;
         }
         let found = self.look_at(entry, path, rules);
-        if found != Found::Unchanged && entry.flags.intersects(PASSED_OVER) {
-            return Found::Unclear;
+        let is_marked = entry.flags.intersects(PASSED_OVER);
+        match found {
+            // The library passes over them.
+            Found::Nothing if is_marked => Found::Unclear,
+            Found::Other(_) | Found::Announced | Found::Touched { .. }
+                if is_marked && rules.believes_marks =>
+            {
+                Found::Unclear
+            }
+            found => found,
         }
-        found
     }
 
     fn look_at(&mut self, entry: &Entry, path: &BStr, rules: Rules) -> Found {
@@ -278,7 +290,8 @@ fn descend(root: &OwnedFd, path: &BStr) -> Handle {
 }
 
 fn open(folder: impl rustix::fd::AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Enough to look at what is in it, also where it can't be listed.
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Permissions::empty())
 }
 

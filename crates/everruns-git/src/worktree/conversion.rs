@@ -8,6 +8,7 @@ use gix::attrs::StateRef;
 use gix::bstr::BStr;
 use gix::filter::Pipeline;
 use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
+use gix::objs::Write as _;
 use gix::sec::Trust;
 use gix::worktree::IndexPersistedOrInMemory;
 use gix::worktree::stack::state::attributes::Source;
@@ -43,6 +44,27 @@ pub(crate) fn store(
 ) -> Result<ObjectId> {
     let converted = convert(worktree, pipeline, index, path, content)?;
     Ok(worktree.write_blob(converted).git("store a file")?.detach())
+}
+
+/// As [`store`], of what isn't worth holding back.
+pub(super) fn store_at_once(
+    worktree: &gix::Repository,
+    pipeline: &mut Pipeline<'_>,
+    index: &gix::index::State,
+    path: &BStr,
+    content: &[u8],
+) -> Result<ObjectId> {
+    let step = "store a file";
+    let converted = convert(worktree, pipeline, index, path, content)?;
+    let kind = gix::objs::Kind::Blob;
+    let id = gix::objs::compute_hash(worktree.object_hash(), kind, &converted).git(step)?;
+    if !worktree.objects.exists_without_refresh(&id) {
+        // The database itself, below what is held in memory.
+        (*worktree.objects)
+            .write_buf_with_known_id(kind, &converted, id)
+            .git(step)?;
+    }
+    Ok(id)
 }
 
 /// The id under which [`store`] would store `content`.

@@ -1,5 +1,6 @@
 //! Reading files of a working tree as the objects that Git would make of them.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::ObjectId;
@@ -8,22 +9,23 @@ use gix::index::entry::Mode;
 use gix::objs::tree::EntryKind;
 use gix::odb::memory::Storage;
 
-use super::conversion::{conversion, hash, store};
+use super::conversion::{conversion, hash, store, store_at_once};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
-use crate::objects::{hand_over, settle};
+use crate::objects::{hand_over, is_no_name_of_a_link, settle};
 use crate::threads::share_out;
 
 /// Files of more bytes than this are read one after the other: each is held in memory while it is stored.
 const LARGE: u64 = 32 << 20;
-
-const STEP: &str = "store a link";
 
 /// How many files are worth a thread.
 const FILES_A_THREAD: usize = 16;
 
 /// How many bytes of files a thread holds back before it stores them.
 const HELD_A_THREAD: usize = 16 << 20;
+
+/// The largest file that is held back, in bytes: a larger one is worth an object of its own.
+const LARGEST_HELD: usize = 1 << 20;
 
 /// What becomes of the files that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +104,7 @@ pub(crate) struct Reader<'repo> {
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
     executable_bit: bool,
+    symlinks: bool,
 }
 
 impl<'repo> Reader<'repo> {
@@ -111,6 +114,9 @@ impl<'repo> Reader<'repo> {
             reason: "its record names no folder",
         })?;
         let (pipeline, index) = conversion(worktree)?;
+        let capabilities = worktree
+            .filesystem_options()
+            .git("prepare the reading of files")?;
         Ok(Self {
             worktree,
             large,
@@ -119,18 +125,63 @@ impl<'repo> Reader<'repo> {
             files: Files::open(folder)?,
             pipeline,
             index,
-            executable_bit: worktree
-                .config_snapshot()
-                .boolean("core.fileMode")
-                .unwrap_or(true),
+            executable_bit: capabilities.executable_bit,
+            symlinks: capabilities.symlink,
         })
     }
 
-    /// What the path of an index entry of `mode` becomes.
-    pub(crate) fn tracked(&mut self, path: &BStr, mode: Mode) -> Result<Entry> {
-        match self.file(path, mode == Mode::FILE_EXECUTABLE)? {
+    /// What the path of the index entry `known` becomes.
+    pub(crate) fn tracked(&mut self, path: &BStr, known: &gix::index::Entry) -> Result<Entry> {
+        match self.file(path, known.mode == Mode::FILE_EXECUTABLE)? {
             Entry::Same => Ok(Entry::Gone),
+            // A file that was only touched is the one that is stored.
+            Entry::Uncaptured(Why::TooLarge) if self.is_unchanged(path, known.id)? => {
+                let kind = if known.mode == Mode::FILE_EXECUTABLE {
+                    EntryKind::BlobExecutable
+                } else {
+                    EntryKind::Blob
+                };
+                Ok(Entry::Blob(kind, known.id))
+            }
+            // Where there are no links, files hold their targets.
+            Entry::Blob(EntryKind::Blob, _) if known.mode == Mode::SYMLINK && !self.symlinks => {
+                self.link_in_a_file(path)
+            }
             entry => Ok(entry),
+        }
+    }
+
+    /// Whether the file at `path`, however large, has the content `id`, as it is.
+    fn is_unchanged(&self, path: &BStr, id: ObjectId) -> Result<bool> {
+        let Some(mut opened) = self.files.open_file(path)? else {
+            return Ok(false);
+        };
+        let found = gix::objs::compute_stream_hash(
+            self.worktree.object_hash(),
+            gix::objs::Kind::Blob,
+            &mut opened.file,
+            opened.bytes,
+            &mut gix::progress::Discard,
+            &AtomicBool::new(false),
+        );
+        Ok(found.git("hash a file")? == id)
+    }
+
+    fn link_in_a_file(&mut self, path: &BStr) -> Result<Entry> {
+        match self.files.read(path)? {
+            Found::File { content, .. } => Ok(Entry::Blob(EntryKind::Link, self.keep(&content)?)),
+            _ => Ok(Entry::Same),
+        }
+    }
+
+    /// Stores the target of a link.
+    fn keep(&self, target: &[u8]) -> Result<ObjectId> {
+        let step = "store a link";
+        if self.keep == Keep::Nowhere {
+            let hash = self.worktree.object_hash();
+            gix::objs::compute_hash(hash, gix::objs::Kind::Blob, target).git(step)
+        } else {
+            Ok(self.worktree.write_blob(target).git(step)?.detach())
         }
     }
 
@@ -155,26 +206,24 @@ impl<'repo> Reader<'repo> {
         };
         let (found, _alone) = self.files.read_after(path, alone)?;
         match found {
-            Found::Link(target) => {
-                let id = if self.keep == Keep::Nowhere {
-                    let hash = self.worktree.object_hash();
-                    gix::objs::compute_hash(hash, gix::objs::Kind::Blob, &target).git(STEP)?
-                } else {
-                    self.worktree.write_blob(&target).git(STEP)?.detach()
-                };
-                Ok(Entry::Blob(EntryKind::Link, id))
-            }
+            Found::Link(_) if is_no_name_of_a_link(path) => Ok(Entry::Uncaptured(Why::Name)),
+            Found::Link(target) => Ok(Entry::Blob(EntryKind::Link, self.keep(&target)?)),
             Found::File {
                 content,
                 executable: found,
             } => {
                 let (pipeline, index) = (&mut self.pipeline, &self.index);
-                let id = if self.keep == Keep::Nowhere {
-                    hash(self.worktree, pipeline, index, path, &content)?
-                } else {
-                    store(self.worktree, pipeline, index, path, &content)?
+                let id = match self.keep {
+                    Keep::Nowhere => hash(self.worktree, pipeline, index, path, &content)?,
+                    Keep::Stored if content.len() > LARGEST_HELD => {
+                        store_at_once(self.worktree, pipeline, index, path, &content)?
+                    }
+                    Keep::Stored | Keep::InMemory => {
+                        let id = store(self.worktree, pipeline, index, path, &content)?;
+                        self.hold(content.len())?;
+                        id
+                    }
                 };
-                self.hold(content.len())?;
                 let kind = if executable.unwrap_or(found) {
                     EntryKind::BlobExecutable
                 } else {
