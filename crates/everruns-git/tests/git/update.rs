@@ -222,3 +222,37 @@ async fn git_itself_concludes_and_aborts_the_merge() {
         assert!(porcelain(&folder).is_empty());
     }
 }
+
+/// A file that was changed in the moment in which its index was written looks unchanged, once a newer index vouches for
+/// it; so none does.
+#[tokio::test]
+async fn c09_a_file_as_young_as_its_index_is_still_seen_to_be_changed() {
+    let scene = Scene::new();
+    let project = scene.repository.path.clone();
+    git(&project, &["config", "core.trustctime", "false"]);
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let file = folder.join("young.txt");
+    // Without fractions, which not every disk keeps.
+    let now = std::time::SystemTime::now();
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let moment = std::time::UNIX_EPOCH + std::time::Duration::from_secs(since.as_secs() + 2);
+    let write_then = |content: &str| {
+        write(&file, content);
+        let opened = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+        opened.set_modified(moment).unwrap();
+    };
+    write_then("one\n");
+    git(&folder, &["add", "young.txt"]);
+    git(&folder, &["commit", "-qm", "young"]);
+    write_then("two\n");
+    assert_eq!(porcelain(&folder), [" M young.txt"]);
+    write(&project.join("other.txt"), "other\n");
+    scene.repository.commit_all("other");
+    while std::time::SystemTime::now() < moment + std::time::Duration::from_millis(50) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    head.update_from("main").await.unwrap();
+    assert_eq!(porcelain(&folder), [" M young.txt"]);
+    assert!(head.status().await.unwrap().dirty);
+}
