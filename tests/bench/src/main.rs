@@ -30,6 +30,9 @@ struct Args {
     /// Where to work; may be given several times, for instance a disk and a tmpfs [default: the temporary folder]
     #[arg(long)]
     folder: Vec<PathBuf>,
+    /// A PostgreSQL server, of which appends are measured as well: <postgres://user@host/database>
+    #[arg(long)]
+    postgres: Option<String>,
     /// Only groups whose name holds this text: heads, files, turns
     #[arg(long, default_value = "")]
     only: String,
@@ -71,7 +74,8 @@ async fn main() -> anyhow::Result<()> {
             files::measure(&mut table, scratch.path(), folder, args.rounds).await?;
         }
         if "turns".contains(&args.only) {
-            turns::measure(&mut table, scratch.path(), folder, args.rounds).await?;
+            let server = args.postgres.as_deref();
+            turns::measure(&mut table, scratch.path(), folder, args.rounds, server).await?;
         }
     }
     table.print()

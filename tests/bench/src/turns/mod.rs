@@ -1,5 +1,6 @@
 //! Turns with a model that costs nothing: what the engine itself costs, in time and memory.
 
+mod appends;
 mod length;
 mod model;
 
@@ -29,6 +30,7 @@ pub(crate) async fn measure(
     scratch: &Path,
     place: &Path,
     rounds: usize,
+    server: Option<&str>,
 ) -> anyhow::Result<()> {
     let place = place.display();
     many(table).await?;
@@ -43,7 +45,8 @@ pub(crate) async fn measure(
     .await?;
     let records = format!("records in SQLite in {place}");
     length::measure(table, scratch, rounds, &records).await?;
-    appends(table, scratch, &place.to_string()).await
+    together(table, scratch, &place.to_string()).await?;
+    appends::measure(table, scratch, rounds, server, &place.to_string()).await
 }
 
 fn agent() -> anyhow::Result<Agent> {
@@ -150,7 +153,7 @@ async fn many(table: &mut Table) -> anyhow::Result<()> {
 }
 
 /// Turns of one session alone beside those of sixteen at once, in one database.
-async fn appends(table: &mut Table, scratch: &Path, place: &str) -> anyhow::Result<()> {
+async fn together(table: &mut Table, scratch: &Path, place: &str) -> anyhow::Result<()> {
     let engine = Engine::local(scratch.join("together")).await?;
     let mut rates = Vec::new();
     for sessions in [1_u8, 16] {
