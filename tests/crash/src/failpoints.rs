@@ -211,6 +211,7 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("store.replace.after-lock", REPLACEMENT),
     ("store.replace.before-exchange", REPLACEMENT),
     ("store.replace.after-exchange", REPLACEMENT),
+    ("store.replace.before-exchange-back", REPLACEMENT),
     ("store.replace.after-rename", REPLACEMENT),
     ("store.replace.after-second-names", REPLACEMENT),
     ("store.replace.after-log", REPLACEMENT),

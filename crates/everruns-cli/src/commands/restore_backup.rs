@@ -44,7 +44,7 @@ pub(crate) async fn run(
     let aside = free_name(&state.path().join(format!("sessions.db.before-{}", stamp()))).await?;
     let restored = SqliteSessionStore::restore_over(&args.backup, &database, &aside).await;
     let replaced = restored.map_err(|error| match error {
-        StoreError::InUse { .. } => error.into(),
+        StoreError::InUse { .. } | StoreError::HalfReplaced { .. } => error.into(),
         _ => Failure::of(&error)
             .hint("nothing was changed; `everruns backup FILE` writes what can be restored"),
     })?;

@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::failpoint::FailpointError;
 use crate::ids::{SessionId, WorkspaceHeadId};
 
-/// Why a store refused or failed. Nothing has changed.
+/// Why a store refused or failed. Nothing has changed unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -127,6 +127,21 @@ pub enum StoreError {
     InUse {
         /// The database.
         location: PathBuf,
+    },
+    /// A database was replaced, the one before has not got its name yet, and the replacement could not be undone. Both
+    /// are kept; the next replacement of the database names the one before.
+    #[error(
+        "{} is the restored database already; the one before is whole, but could not be renamed: it is {}",
+        location.display(),
+        before.display()
+    )]
+    HalfReplaced {
+        /// The restored database.
+        location: PathBuf,
+        /// Where the one before is.
+        before: PathBuf,
+        /// What failed.
+        source: Box<Self>,
     },
     /// Others kept the database busy for too long; the same call may succeed later.
     #[error("the store is busy: {operation} was tried {attempts} times")]

@@ -98,13 +98,15 @@ impl SqliteSessionStore {
     /// `aside`, which must not exist and is beside it, with its log when it is damaged; `false` when there was none.
     ///
     /// There is a database of that name all the time, the old one or the new one, whenever the process may end; and
-    /// nobody else can use the old one meanwhile. Dropping the future does not stop it. A crash leaves at most another
-    /// copy of the backup, beside the database, or the old database under a longer name than `aside`, or a second name of a
-    /// damaged one. The next call for that folder removes the copy, and gives the old one its name.
+    /// nobody else can use the old one meanwhile. Dropping the future does not stop it. A crash leaves at most the
+    /// folder in which it worked, `location` with `.restoring` added, or a second name of a damaged database. In the folder
+    /// is another copy of the backup, or the old database; the next call removes the copy, and gives the old one the name
+    /// that it was to have. It removes nothing else.
     ///
     /// # Errors
-    /// `InUse` when the database is open, here or elsewhere, or another call is at work in its folder; `FileExists`, those of [`open`](Self::open) about the backup
-    /// and, but for damage, about the database; and the store's own.
+    /// `InUse` when the database is open, here or elsewhere, or another call is at work in its folder; `FileExists`, also
+    /// of a folder with that addition that is somebody else's; `HalfReplaced`; those of [`open`](Self::open) about the
+    /// backup and, but for damage, about the database; and the store's own.
     #[cfg(unix)]
     pub async fn restore_over(
         backup: impl AsRef<Path>,

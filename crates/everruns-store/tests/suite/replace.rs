@@ -197,7 +197,7 @@ async fn h65_h73_a_replacement_killed_at_each_step_leaves_one_of_both() {
         assert!(is_restored(&scene.database()).await, "{step}");
         assert!(scene.has_damaged("aside", &log), "{step}");
         let copies = scene.names();
-        let copies = copies.iter().filter(|name| name.contains(".restoring-"));
+        let copies = copies.iter().filter(|name| name.contains(".restoring"));
         assert_eq!(copies.count(), 0, "{step}");
     }
 }
@@ -309,23 +309,20 @@ async fn h73_one_that_comes_too_late_writes_nothing() {
     assert!(!is_restored(&scene.at("aside")).await);
 }
 
-/// What is somebody else's stays, and so does what another restoration is at work on.
+/// What is somebody else's stays, whatever its name, and so does what another restoration is at work on.
 #[tokio::test]
 async fn h73_only_what_is_provably_left_is_cleared_away() {
     let scene = Scene::new().await;
     let strangers = [
-        "aside.replacing-x",
-        "copy.restoring-1",
-        "notes.restoring-1-2.txt",
+        "aside.replacing-1",
+        "notes.restoring-2026-11",
+        "notes.restoring-1-2.part",
+        "other.db.restoring",
+        "sessions.db.restoring-1-2",
     ];
     for name in strangers {
         std::fs::write(scene.at(name), name).unwrap();
     }
-    std::fs::create_dir(scene.at("folder.restoring-1-2")).unwrap();
-    std::fs::write(scene.at("gone.restoring-1-2.part"), "unfinished").unwrap();
-    // As one that was exchanged and not renamed: the inode is another one's.
-    std::fs::write(scene.at("older.replacing-1"), "the one before").unwrap();
-
     let mut options = std::fs::OpenOptions::new();
     let folder = options.read(true).open(&scene.folder).unwrap();
     folder.lock().unwrap();
@@ -339,8 +336,91 @@ async fn h73_only_what_is_provably_left_is_cleared_away() {
     for name in strangers {
         assert_eq!(std::fs::read(scene.at(name)).unwrap(), name.as_bytes());
     }
-    assert!(scene.at("folder.restoring-1-2").is_dir());
-    assert!(!scene.at("gone.restoring-1-2.part").exists());
-    assert!(!scene.at("older.replacing-1").exists());
-    assert_eq!(std::fs::read(scene.at("older")).unwrap(), b"the one before");
+    assert!(!scene.at("sessions.db.restoring").exists());
+}
+
+/// Something else has the name of the folder that a restoration works in, or is in one that has our mark.
+#[tokio::test]
+async fn h73_what_is_in_the_way_of_a_restoration_stays() {
+    let scene = Scene::new().await;
+    let work = scene.at("sessions.db.restoring");
+    let refused = async || {
+        let error = scene.restore_over("aside").await.unwrap_err();
+        assert!(
+            matches!(&error, StoreError::FileExists { location } if *location == work),
+            "{error}"
+        );
+        assert!(!scene.at("aside").exists());
+    };
+    std::fs::write(&work, "mine").unwrap();
+    refused().await;
+    assert_eq!(std::fs::read(&work).unwrap(), b"mine");
+    std::fs::remove_file(&work).unwrap();
+
+    std::fs::create_dir(&work).unwrap();
+    for other in ["copy", "copy.part", "exchange"] {
+        std::fs::write(work.join(other), "mine").unwrap();
+        refused().await;
+        assert_eq!(std::fs::read(work.join(other)).unwrap(), b"mine");
+        std::fs::remove_file(work.join(other)).unwrap();
+    }
+    std::fs::write(work.join("mark"), "mine").unwrap();
+    refused().await;
+    assert_eq!(std::fs::read(work.join("mark")).unwrap(), b"mine");
+
+    // Cut off, as a machine leaves it that lost its power.
+    std::fs::write(work.join("mark"), "everruns: a").unwrap();
+    std::fs::write(work.join("copy"), "mine").unwrap();
+    refused().await;
+    assert_eq!(std::fs::read(work.join("copy")).unwrap(), b"mine");
+    std::fs::remove_file(work.join("copy")).unwrap();
+    assert!(scene.restore_over("aside").await.unwrap());
+    assert_eq!(scene.names(), ["aside", "backup", "sessions.db"]);
+}
+
+/// The old database would be on a disk that is neither locked nor looked at.
+#[tokio::test]
+async fn h73_the_old_database_is_kept_beside_the_new_one() {
+    let scene = Scene::new().await;
+    let names = scene.names();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let error = scene
+        .restore_over(elsewhere.path().join("aside").to_str().unwrap())
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("same folder"), "{error}");
+    assert_eq!(scene.names(), names);
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+/// In a process of its own, because failpoints are the process's.
+#[tokio::test]
+async fn h73_an_exchange_that_cannot_be_undone_keeps_both_databases() {
+    if is_child() {
+        let scene = Scene::new().await;
+        fail_at("store.replace.after-exchange");
+        fail_at("store.replace.before-exchange-back");
+        let error = scene.restore_over("aside").await.unwrap_err();
+        failpoint::disarm_all();
+        let StoreError::HalfReplaced {
+            location, before, ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!(location, scene.database());
+        assert!(is_restored(&scene.database()).await);
+        assert!(!is_restored(&before).await);
+        // The next one gives it the name that it was to have.
+        assert!(scene.restore_over("aside again").await.unwrap());
+        assert!(!is_restored(&scene.at("aside")).await);
+        assert!(is_restored(&scene.at("aside again")).await);
+        let names = ["aside", "aside again", "backup", "sessions.db"];
+        assert_eq!(scene.names(), names);
+        return;
+    }
+    let child =
+        Child::of_test("replace::h73_an_exchange_that_cannot_be_undone_keeps_both_databases");
+    let ended = tokio::task::spawn_blocking(move || child.run()).await;
+    ended.unwrap().assert_passed();
 }

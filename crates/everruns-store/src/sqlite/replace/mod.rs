@@ -9,15 +9,18 @@
 //!    log's first name is taken away.
 //! 4. The new database never has the name while a log of the old one is beside it: SQLite would apply it.
 //!
-//! Only one restoration at a time works in a folder. What one left whose process ended is known by its name, and by the
-//! inode that the name tells; the next one removes it, or gives it the name that it was to have.
+//! Only one restoration at a time works in a folder. It makes its copy in a folder of its own beside the database, with a
+//! mark that tells that it is ours, and notes the copy's inode and the name for the old database before the exchange.
+//! What one left whose process ended is known by these alone: the next one removes the copy, or gives the old database
+//! the name that it was to have. Whatever else has a name like ours stays, and is told of.
 //!
 //! From the first step on nobody else uses the old database: the locks that a connection of another process needs are
 //! held until the end. Who waited for them then has a file that was moved, and SQLite lets him write nothing.
 
-mod leftovers;
+mod alone;
 mod lock;
 mod names;
 mod run;
+mod workplace;
 
 pub(super) use run::replace;

@@ -9,14 +9,19 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::super::backup::{failed, flush};
-use super::leftovers::exchanging;
 use super::run::REPLACE;
+use super::workplace::Workplace;
 
 /// What SQLite adds to a database's name for what belongs to it.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Gives `new` the name `location`, and what had it, with all that belongs to it, the name `aside`.
-pub(super) fn exchange(new: &Path, location: &Path, aside: &Path) -> Result<bool, StoreError> {
+/// Gives the copy in `work` the name `location`, and what had it, with all that belongs to it, the name `aside`.
+pub(super) fn exchange(
+    work: &Workplace,
+    location: &Path,
+    aside: &Path,
+) -> Result<bool, StoreError> {
+    let new = work.copy();
     let mut beside = Vec::new();
     for suffix in BESIDE {
         if is_there(location, suffix)? {
@@ -29,12 +34,12 @@ pub(super) fn exchange(new: &Path, location: &Path, aside: &Path) -> Result<bool
             rename_free(&with_suffix(location, suffix), &with_suffix(aside, suffix))?;
         }
         flush_folder(location)?;
-        rename_free(new, location)?;
+        rename_free(&new, location)?;
         flush_folder(location)?;
         return Ok(false);
     }
-    if !beside.is_empty() || !swap(new, location, aside)? {
-        replace_linked(new, location, aside, &beside)?;
+    if !beside.is_empty() || !swap(work, location, aside)? {
+        replace_linked(&new, location, aside, &beside)?;
     }
     Ok(true)
 }
@@ -54,33 +59,42 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// In one step of the kernel; `false` where the file system cannot do it.
-fn swap(new: &Path, location: &Path, aside: &Path) -> Result<bool, StoreError> {
+fn swap(work: &Workplace, location: &Path, aside: &Path) -> Result<bool, StoreError> {
     if is_there(aside, "")? {
         return Err(StoreError::FileExists {
             location: aside.to_owned(),
         });
     }
-    let between = exchanging(aside, new).map_err(|error| failed(REPLACE, error))?;
-    rename_free(new, &between)?;
-    let swapped = flush_folder(location).and_then(|()| {
-        hit("store.replace.before-exchange")?;
-        exchange_names(&between, location)
-    });
-    if !matches!(swapped, Ok(true)) {
-        rename_free(&between, new)?;
-        return swapped;
+    let new = work.copy();
+    work.note(aside)?;
+    hit("store.replace.before-exchange")?;
+    if !exchange_names(&new, location)? {
+        return Ok(false);
     }
-    let named = flush_folder(location).and_then(|()| {
+    let named = work.flush().and_then(|()| {
         hit("store.replace.after-exchange")?;
-        rename_free(&between, aside)
+        rename_free(&new, aside)
     });
     if let Err(error) = named {
-        exchange_names(&between, location)?;
-        rename_free(&between, new)?;
-        return Err(error);
+        return Err(exchange_back(&new, location, error));
     }
-    flush_folder(location)?;
+    work.flush()?;
     Ok(true)
+}
+
+/// Undoes an exchange because of `error`, which it gives; or says where what is, when that cannot be.
+fn exchange_back(new: &Path, location: &Path, error: StoreError) -> StoreError {
+    let back = hit("store.replace.before-exchange-back")
+        .map_err(StoreError::from)
+        .and_then(|()| exchange_names(new, location));
+    match back {
+        Ok(true) => error,
+        Ok(false) | Err(_) => StoreError::HalfReplaced {
+            location: location.to_owned(),
+            before: new.to_owned(),
+            source: Box::new(back.err().unwrap_or(error)),
+        },
+    }
 }
 
 fn exchange_names(one: &Path, other: &Path) -> Result<bool, StoreError> {

@@ -1,12 +1,15 @@
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use everruns_core::failpoint::hit;
 use everruns_core::session::StoreError;
 
 use super::super::backup::{failed, restore};
-use super::leftovers::{Alone, clear, making};
+use super::alone::Alone;
 use super::lock::Lock;
-use super::names::{exchange, remove};
+use super::names::exchange;
+use super::workplace::Workplace;
 use crate::RetryPolicy;
 use crate::task::{blocking, to_its_end};
 
@@ -23,37 +26,60 @@ pub(in super::super) async fn replace(
     let absolute = |path: &Path| std::path::absolute(path).map_err(|error| failed(REPLACE, error));
     let (backup, location, aside) = (absolute(backup)?, absolute(location)?, absolute(aside)?);
     to_its_end(REPLACE, async move {
-        let (place, folder) = (location.clone(), aside.clone());
-        let alone = blocking(REPLACE, move || {
+        let (place, beside) = (location.clone(), aside.clone());
+        let (alone, work) = blocking(REPLACE, move || {
+            is_beside(&place, &beside)?;
             let alone = Alone::take(&place)?;
-            if let Some(alone) = &alone
-                && let Err(error) = clear(alone, folder.parent().unwrap_or(&folder))
-            {
-                tracing::warn!(%error, "what an earlier restoration left is left where it is");
-            }
-            Ok(alone)
+            let work = Workplace::make(alone.as_ref(), &place)?;
+            Ok((alone, work))
         })
         .await?;
-        let new = making(&aside);
-        restore(&backup, &new, policy).await?;
-        let replaced = match Lock::take(&location, policy).await {
-            Ok(lock) => {
-                let (new, location) = (new.clone(), location.clone());
-                let done = blocking(REPLACE, move || {
-                    hit("store.replace.after-lock")?;
-                    exchange(&new, &location, &aside)
-                })
-                .await;
-                lock.give_up().await;
-                done
-            }
-            Err(error) => Err(error),
-        };
-        if replaced.is_err() {
-            blocking(REPLACE, move || remove(new)).await?;
+        let replaced = in_workplace(&backup, &location, &aside, policy, &work).await;
+        if matches!(replaced, Err(StoreError::HalfReplaced { .. })) {
+            return replaced;
+        }
+        let ended = blocking(REPLACE, move || work.end()).await;
+        if let Err(error) = ended {
+            tracing::warn!(%error, "what was made for a restoration is left where it is");
         }
         drop(alone);
         replaced
     })
     .await
+}
+
+async fn in_workplace(
+    backup: &Path,
+    location: &Path,
+    aside: &Path,
+    policy: RetryPolicy,
+    work: &Workplace,
+) -> Result<bool, StoreError> {
+    restore(backup, &work.copy(), policy).await?;
+    let lock = Lock::take(location, policy).await?;
+    let (work, location, aside) = (work.clone(), location.to_owned(), aside.to_owned());
+    let done = blocking(REPLACE, move || {
+        hit("store.replace.after-lock")?;
+        exchange(&work, &location, &aside)
+    })
+    .await;
+    lock.give_up().await;
+    done
+}
+
+/// What is noted of a restoration, and its lock, are those of one folder.
+fn is_beside(location: &Path, aside: &Path) -> Result<(), StoreError> {
+    let folder = |path: &Path| {
+        let found = std::fs::metadata(path.parent().unwrap_or(path));
+        let found = found.map_err(|error| failed(REPLACE, error))?;
+        Ok::<_, StoreError>((found.dev(), found.ino()))
+    };
+    if aside.file_name().is_some() && folder(location)? == folder(aside)? {
+        return Ok(());
+    }
+    let reason = "the database before is kept beside the new one, in the same folder";
+    Err(failed(
+        REPLACE,
+        io::Error::new(io::ErrorKind::InvalidInput, reason),
+    ))
 }
