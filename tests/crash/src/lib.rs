@@ -20,14 +20,13 @@ mod random;
 mod report;
 mod round;
 mod script;
-mod server;
 mod trip;
 mod world;
 
 pub use child::{Orders, work};
+pub use everruns_testkit::postgres::Server;
 pub use failpoints::{ELSEWHERE, FAILPOINTS};
 pub use place::{Kind, Place};
 pub use report::Report;
 pub use round::{Options, run};
-pub use server::Server;
 pub use trip::Trip;

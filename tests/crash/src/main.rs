@@ -54,7 +54,9 @@ async fn main() -> anyhow::Result<()> {
         rounds: cli.rounds,
         seed: cli.seed,
         kinds: cli.kinds,
-        postgres: cli.postgres.or_else(|| server.as_ref().map(Server::url)),
+        postgres: cli
+            .postgres
+            .or_else(|| server.as_ref().map(|server| server.database("postgres"))),
     };
     let report = everruns_crash::run(&options).await?;
     write!(std::io::stdout(), "{report}")?;

@@ -63,6 +63,6 @@ async fn h65_h66_sessions_in_postgresql_survive_kills() {
         return;
     };
     let mut options = options(5, 30, &[Kind::Git]);
-    options.postgres = Some(server.url());
+    options.postgres = Some(server.database("postgres"));
     rounds(options).await;
 }

@@ -2,6 +2,7 @@
 mod on_each;
 pub(crate) mod child;
 #[cfg(unix)]
+#[cfg(feature = "sqlite")]
 pub(crate) mod ordinary;
 pub(crate) mod place;
 pub(crate) mod samples;

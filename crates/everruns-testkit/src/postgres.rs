@@ -1,20 +1,18 @@
-//! A PostgreSQL server of one run.
+//! A PostgreSQL server of a test's own.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::{MetadataExt as _, chown};
-use std::os::unix::process::CommandExt as _;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
+use std::{fs, io};
 
-use anyhow::{bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// `nobody` on every system that has one.
-const NOBODY: u32 = 65_534;
+use crate::ordinary;
 
 /// A server in a temporary folder and on a port of its own; it ends when this is dropped.
+///
+/// It refuses to run as root, so it never does.
 #[derive(Debug)]
 pub struct Server {
     process: Child,
@@ -23,30 +21,33 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one; `None` when no PostgreSQL is installed here.
+    /// Starts one, which may take seconds; `None` when no PostgreSQL is installed here.
     ///
     /// # Errors
+    ///
     /// Whatever keeps an installed one from running.
-    pub fn start() -> anyhow::Result<Option<Self>> {
+    pub fn start() -> io::Result<Option<Self>> {
         let Some(programs) = programs() else {
             return Ok(None);
         };
         let folder = tempfile::tempdir()?;
-        let made = command(&programs.join("initdb"), folder.path())?
+        let made = ordinary::command(&programs.join("initdb"), folder.path())?
             .args(["--username=everruns", "--auth=trust", "--encoding=UTF8"])
             .args(["--locale=C", "--no-sync", "--pgdata=data"])
             .output()?;
-        ensure!(made.status.success(), "initdb: {made:?}");
+        if !made.status.success() {
+            return Err(io::Error::other(format!("initdb: {made:?}")));
+        }
         // Another program can take the port between the look and the start.
         for _ in 0..5 {
             let port = free_port()?;
-            let mut process = command(&programs.join("postgres"), folder.path())?
+            let mut process = ordinary::command(&programs.join("postgres"), folder.path())?
                 .args(["-D", "data", "-h", "127.0.0.1", "-p", &port.to_string()])
                 .args(["-k", "", "-F", "-c", "max_connections=100"])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()?;
-            if answers(&mut process, port)? {
+            if is_ready(&mut process, folder.path())? {
                 return Ok(Some(Self {
                     process,
                     port,
@@ -54,12 +55,19 @@ impl Server {
                 }));
             }
         }
-        bail!("the server does not start");
+        Err(io::Error::other("the server does not start"))
     }
 
-    /// Where it is.
-    pub fn url(&self) -> String {
-        format!("postgres://everruns@127.0.0.1:{}/postgres", self.port)
+    /// The port that it listens at, of 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where its database `name` is; `postgres` is there from the beginning.
+    #[must_use]
+    pub fn database(&self, name: &str) -> String {
+        format!("postgres://everruns@127.0.0.1:{}/{name}", self.port)
     }
 }
 
@@ -77,7 +85,7 @@ impl Drop for Server {
 
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let debian = std::fs::read_dir("/usr/lib/postgresql")
+    let debian = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path().join("bin")));
@@ -86,43 +94,26 @@ fn programs() -> Option<PathBuf> {
         .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
-fn free_port() -> anyhow::Result<u16> {
+fn free_port() -> io::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.port())
 }
 
-/// The server refuses to run as root.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where the harness starts a server"
-)]
-fn command(program: &Path, folder: &Path) -> anyhow::Result<Command> {
-    let mut command = Command::new(program);
-    command.current_dir(folder);
-    // What a process makes belongs to its user.
-    let own = tempfile::NamedTempFile::new()?;
-    if own.path().metadata()?.uid() == 0 {
-        chown(folder, Some(NOBODY), Some(NOBODY))?;
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    Ok(command)
-}
-
-/// Whether the server says yes or no to a question about encryption, as only one that runs does. `false` when the
-/// process has ended.
-fn answers(process: &mut Child, port: u16) -> anyhow::Result<bool> {
+/// Whether the server is ready, as it writes down itself: another one may answer at its port. `false` when the process has
+/// ended.
+fn is_ready(process: &mut Child, folder: &Path) -> io::Result<bool> {
+    let pid = process.id().to_string();
     for _ in 0..600 {
         if process.try_wait()?.is_some() {
             return Ok(false);
         }
-        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
-            let mut answer = [0];
-            let asked = stream.write_all(&[0, 0, 0, 8, 4, 210, 22, 47]);
-            if asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer == *b"N" {
-                return Ok(true);
-            }
+        let written = fs::read(folder.join("data/postmaster.pid")).unwrap_or_default();
+        let written = String::from_utf8_lossy(&written);
+        let mut lines = written.lines();
+        if lines.next() == Some(&pid) && lines.last().is_some_and(|line| line.trim() == "ready") {
+            return Ok(true);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    bail!("the server does not answer");
+    Err(io::Error::other("the server does not get ready"))
 }
