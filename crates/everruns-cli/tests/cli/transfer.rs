@@ -1,5 +1,8 @@
 //! Exporting, importing and deleting sessions, and choosing among many.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
 use everruns_acceptance::openai_server::ScriptedStep;
 use serde_json::{Value, json};
 
@@ -85,6 +88,29 @@ fn what_is_no_export_is_refused() {
         place.refused(&["session", "import", "nothing.jsonl"])
     );
     assert_eq!(place.json(&["session", "list"])["sessions"], json!([]));
+}
+
+/// Whoever writes the lines may have nothing more to say for long.
+#[test]
+fn a_line_that_is_refused_is_told_before_the_next_one_comes() {
+    let place = with_sessions(&[]);
+    let mut import = place.program(&["session", "import", "-"]);
+    let mut import = import
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = import.stdin.take().unwrap();
+    lines.write_all(b"notes\n").unwrap();
+    let mut said = String::new();
+    let mut told = BufReader::new(import.stderr.take().unwrap());
+    told.read_line(&mut said).unwrap();
+    assert!(said.contains("no exported session"), "{said}");
+    // And it ends, although its input does not.
+    let ended = import.wait().unwrap();
+    assert_eq!(ended.code(), Some(1));
+    drop(lines);
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub(super) async fn delete(
             release(head.as_ref(), session).await;
             Ok(())
         }
+        // Another deletion was first, and has freed the head for others.
+        Err(error @ StoreError::NotFound { .. }) => Err(error.into()),
         Err(error) => {
             claim_again(engine, head.as_ref(), session).await;
             Err(error.into())
@@ -79,7 +81,8 @@ async fn release(head: Option<&WorkspaceHead>, session: &SessionId) {
     }
 }
 
-/// The session was not deleted, so that its head is claimed again; unless another deletion has come to its end.
+/// The session was not deleted, so that its head is claimed again; unless another deletion has come to its end, or nobody
+/// can say whether one has: a session that is there claims its head when it is resumed, and one that is gone never frees it.
 async fn claim_again(engine: &EngineParts, head: Option<&WorkspaceHead>, session: &SessionId) {
     let Some(head) = head else {
         return;
@@ -87,8 +90,7 @@ async fn claim_again(engine: &EngineParts, head: Option<&WorkspaceHead>, session
     if let Err(error) = head.claim(session).await {
         tracing::warn!(%session, %error, "the session was not deleted, and its head is not claimed");
     }
-    let found = engine.services.store.session(session).await;
-    if matches!(found, Err(StoreError::NotFound { .. })) {
+    if engine.services.store.session(session).await.is_err() {
         release(Some(head), session).await;
     }
 }

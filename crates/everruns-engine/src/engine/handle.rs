@@ -114,7 +114,8 @@ impl Engine {
         SessionExport::new(Arc::clone(self.store()), session.borrow().clone())
     }
 
-    /// Records an exported session under a new id, to be looked at. It has no head and cannot be resumed.
+    /// Records an exported session under a new id, to be looked at. It has no head and cannot be resumed. One that was
+    /// exported without a title is called `imported session`.
     ///
     /// # Errors
     /// As [`import_stream`](Self::import_stream).
@@ -129,10 +130,11 @@ impl Engine {
 
     /// As [`import`](Self::import), line by line as they come: a long session costs no memory.
     ///
-    /// Dropping the future, or a crash, leaves a part of it: a session without a head, which can be deleted.
+    /// Dropping the future, or a crash, leaves a part of it: a session without a head, which can be deleted. Its title
+    /// begins with `(import not finished)`, as that of every import does until its last line is recorded.
     ///
     /// # Errors
-    /// [`ImportError`]; then nothing of it is recorded.
+    /// [`ImportError`]; then what was recorded of it is removed. A store that fails at that, too, keeps a part, as above.
     pub async fn import_stream(
         &self,
         lines: impl Stream<Item = io::Result<String>> + Send,

@@ -17,7 +17,7 @@ pub(super) struct Version {
     pub(super) everruns_session: u64,
 }
 
-/// Why a session was not imported. Nothing of it is left.
+/// Why a session was not imported. Nothing of it is left, unless the store could not remove it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {

@@ -17,10 +17,16 @@ use crate::session::{Holder, Services};
 const BATCH: usize = 256;
 /// And about so many bytes of text, or one event.
 const BATCH_BYTES: usize = 1024 * 1024;
-/// Nobody else knows the session before it is whole.
+/// Nobody waits for the lease: what has no head is not executed, and its deletion finds out whether the process lives.
 const TERM: Duration = Duration::from_hours(1);
 
-/// Records a session from its lines, all of it or nothing.
+/// Before the title, or instead of it, while lines are still to come.
+const UNFINISHED: &str = "(import not finished)";
+/// The title of a whole session that was exported without one.
+const UNTITLED: &str = "imported session";
+
+/// Records a session from its lines. Until all of them are recorded, its title says that they aren't; one that comes to no
+/// end is removed, unless the store or the process fails at that, too.
 pub(crate) async fn import(
     services: &Services,
     lines: impl Stream<Item = io::Result<String>> + Send,
@@ -29,9 +35,13 @@ pub(crate) async fn import(
     let header = header(&lines.next().await.transpose()?.unwrap_or_default())?;
     let id = SessionId::generate(services.entropy.as_ref());
     let store = services.store.as_ref();
+    let title = header.session.title;
     let session = NewSession {
         id: id.clone(),
-        title: header.session.title,
+        title: Some(match &title {
+            Some(title) => format!("{UNFINISHED} {title}"),
+            None => UNFINISHED.to_owned(),
+        }),
         agent: header.session.agent,
         created_at: header.session.created_at,
     };
@@ -44,11 +54,14 @@ pub(crate) async fn import(
         while let Some(text) = lines.next().await {
             draft.line(&text?).await?;
         }
-        draft.end(header.session.last_sequence.0).await
+        let title = title.as_deref().unwrap_or(UNTITLED);
+        draft.end(header.session.last_sequence.0, title).await
     };
     if let Err(error) = filled.await {
-        // It is known to nobody; what cannot be removed has no head and does nothing.
-        drop(store.delete(&id, now.plus(TERM)).await);
+        // What cannot be removed has no head and does nothing, and its title says what it is.
+        if let Err(error) = store.delete(&id, now.plus(TERM)).await {
+            tracing::warn!(session = %id, %error, "a part of a session that was not imported is left");
+        }
         return Err(error);
     }
     Ok(id)
@@ -143,12 +156,13 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    async fn end(mut self, expected: u64) -> Result<(), ImportError> {
+    async fn end(mut self, expected: u64, title: &str) -> Result<(), ImportError> {
         let found = self.last().0;
         if found != expected {
             return Err(ImportError::Incomplete { expected, found });
         }
         self.append().await?;
+        self.store.set_title(self.id, title).await?;
         Ok(self.store.release_lease(self.id, self.token).await?)
     }
 }

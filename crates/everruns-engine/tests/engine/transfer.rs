@@ -103,6 +103,30 @@ async fn a_session_that_is_not_whole_is_not_imported() {
     assert!(sessions.await.unwrap().sessions.is_empty());
 }
 
+#[tokio::test]
+async fn a_whole_import_is_told_from_one_that_has_not_ended() {
+    let (engine, other) = (Engine::new(), Engine::new());
+    let mut lines = exported(&engine, &session(&engine).await).await;
+    let mut header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    header["session"]["title"] = json!(null);
+    lines[0] = header.to_string();
+    let store = Arc::clone(other.store());
+    let mut titles = Vec::new();
+    let stream = stream::iter(lines).map(|line| {
+        let recorded = store.sessions(SessionQuery::default()).now_or_never();
+        let page = recorded.expect("memory is at hand").unwrap();
+        titles.extend(page.sessions.into_iter().map(|one| one.title));
+        Ok(line)
+    });
+    let id = other.import_stream(stream).await.unwrap();
+    assert!(titles.len() > 3, "{titles:?}");
+    for title in titles {
+        assert_eq!(title.as_deref(), Some("(import not finished)"));
+    }
+    let record = other.store().session(&id).await.unwrap();
+    assert_eq!(record.title.as_deref(), Some("imported session"));
+}
+
 /// An exported session, made longer by what its user said in one moment.
 fn long(mut lines: Vec<String>, events: u64) -> Vec<String> {
     let mut header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
@@ -163,6 +187,8 @@ async fn h55_what_a_dropped_import_leaves_can_be_deleted() {
     assert!(import.now_or_never().is_none());
     let left = other.sessions(SessionQuery::default()).await.unwrap();
     let id = left.sessions[0].id.clone();
+    let title = left.sessions[0].title.as_deref();
+    assert_eq!(title, Some("(import not finished) A title"));
     other.delete_session(&id, id.as_str()).await.unwrap();
     let left = other.sessions(SessionQuery::default()).await.unwrap();
     assert!(left.sessions.is_empty());

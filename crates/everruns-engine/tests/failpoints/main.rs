@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::failpoint;
 use everruns_core::file_system::Precondition;
+use everruns_core::ids::SessionId;
 use everruns_core::model::ToolSpec;
 use everruns_core::path::WorkspacePath;
 use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore, StoreError};
@@ -28,7 +29,7 @@ use everruns_engine::{
     ToolOutput,
 };
 use serde_json::{Value, json};
-use support::{Echo, Script, Step, agent_of, engine_over, head, memory};
+use support::{Echo, Script, Step, Watched, agent_of, engine_over, head, memory};
 
 const START: [&str; 5] = [
     "engine.start.after-create",
@@ -101,6 +102,7 @@ async fn h65_h66_every_step_fails_once() {
     a_head_that_another_session_took_is_left_to_it().await;
     a_first_change_of_unknown_outcome_can_be_taken_back().await;
     deletion_fails().await;
+    a_deletion_of_unknown_outcome_leaves_no_claim().await;
 }
 
 /// A tool that makes a file.
@@ -186,6 +188,29 @@ async fn deletion_fails() {
     assert!(resumed.send_and_wait("continue").await.unwrap().success);
     resumed.close().await;
     engine.delete_session(&id, id.as_str()).await.unwrap();
+}
+
+/// Whether the session is there cannot be asked: the head is freed, and whoever resumes the session claims it.
+async fn a_deletion_of_unknown_outcome_leaves_no_claim() {
+    let watched = Watched::new();
+    let store: Arc<dyn SessionStore> = Arc::clone(&watched) as _;
+    let (engine, backend) = (engine_over(&store), memory());
+    let head = head(&backend, "x").await;
+    let session = engine
+        .create(agent(&script(), &backend))
+        .workspace(head.clone());
+    session.send_and_wait("Work.").await.unwrap();
+    session.close().await;
+    let id = session.session_id().clone();
+    drop(session);
+    failpoint::arm("engine.delete.after-release", move || {
+        watched.go_away(true);
+        false
+    });
+    engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    failpoint::disarm_all();
+    let other = SessionId::new("ses_other").unwrap();
+    head.claim(&other).await.unwrap();
 }
 
 /// After a crash the head of a fork is anybody's, until the fork's session has claimed it.

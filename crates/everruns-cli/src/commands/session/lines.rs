@@ -11,13 +11,14 @@ use super::transfer::STANDARD;
 use crate::blocking::blocking;
 use crate::failure::Failure;
 
-/// Lines that are read before they are wanted.
-const AHEAD: usize = 16;
-/// No event is nearly as long: messages, calls and results are bounded where they are made.
+/// Lines that are read before they are wanted: as each may be very long, one.
+const AHEAD: usize = 1;
+/// The longest line that is read. Nothing bounds what is recorded, so that a session can have a longer one, which is
+/// refused: about four of them are in memory at a time.
 const LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The lines of `file`, and the work that reads them, which must go on at the same time. What cannot be read is an
-/// error of both.
+/// error of both. Who drops the lines does not end a read that waits for another program.
 pub(super) fn lines_of(
     file: PathBuf,
 ) -> (

@@ -1,8 +1,10 @@
 //! `everruns session export` and `import`
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 
-use everruns::Engine;
+use everruns::transfer::ImportError;
+use everruns::{Engine, SessionId};
 use futures::StreamExt as _;
 use serde_json::json;
 
@@ -63,13 +65,34 @@ pub(super) async fn import(
     file: PathBuf,
 ) -> Result<(), Failure> {
     let (lines, reader) = lines_of(file);
-    let (read, imported) = tokio::join!(reader, engine.import_stream(lines));
-    // What cannot be read is what the import broke off for.
-    read?;
-    let id = imported?;
+    let id = imported(reader, engine.import_stream(lines)).await?;
     let events = engine.store().session(&id).await?.last_sequence;
     output.show(&json!({"session": id, "events": events}), || {
         let show = state.command(&["session", "show", id.as_str()], None);
         format!("imported as session {id} with {events} events\n  see it    {show}")
     })
+}
+
+/// What comes of an import and of the reading for it. A line that is refused is told of at once: whoever writes the lines
+/// may send the next one much later, or never.
+async fn imported(
+    reader: impl Future<Output = Result<(), Failure>>,
+    import: impl Future<Output = Result<SessionId, ImportError>>,
+) -> Result<SessionId, Failure> {
+    let (mut reader, mut import) = (pin!(reader), pin!(import));
+    let imported = tokio::select! {
+        biased;
+        imported = &mut import => imported,
+        read = &mut reader => {
+            let imported = import.await;
+            // What cannot be read is what the import broke off for.
+            read?;
+            return Ok(imported?);
+        }
+    };
+    if matches!(imported, Ok(_) | Err(ImportError::Unreadable(_))) {
+        // It has told the end, or why there is none.
+        reader.await?;
+    }
+    Ok(imported?)
 }
