@@ -31,6 +31,8 @@ mod folding;
 #[expect(clippy::print_stderr, reason = "what isn't tested must be heard of")]
 #[expect(dead_code, reason = "shared with the tests of the file systems")]
 mod folding_disk;
+#[path = "git/forged.rs"]
+mod forged;
 #[path = "git/full_disk.rs"]
 mod full_disk;
 #[path = "git/generated.rs"]

@@ -83,7 +83,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// Only paths that differ are written; ignored files stay as they are.
     ///
     /// # Errors
-    /// `CheckpointNotFound`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `CheckpointNotFound`; `HeadBusy` while another operation is at work there; `HeadUnfinished` when it failed in the
+    /// middle and could not be undone, or one before it; `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn restore(
         &self,
         checkpoint: &WorkspaceCheckpoint,
@@ -98,7 +99,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// Makes an isolated head `name` with the same files, uncommitted and untracked ones included.
     ///
     /// # Errors
-    /// `NameTaken`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `NameTaken`; `HeadBusy` while another operation is at work there; `HeadUnfinished` where an earlier one left the
+    /// files half changed; `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn fork(
         &self,
         name: WorkspaceHeadName,
@@ -112,8 +114,9 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `UnknownRevision` for a branch that does not exist; `BranchInUse` when it is checked out where it cannot
-    /// follow; `BranchDiverged`, `BranchMoved`; `IdentityMissing` when something has to be committed; `Unsupported`;
-    /// `HeadUnavailable`, `HeadDestroyed`, `Provider`.
+    /// follow; `BranchDiverged`, `BranchMoved`; `IdentityMissing` when something has to be committed; `HeadBusy`
+    /// while another operation is at work there; `HeadUnfinished` where an earlier one left the files half changed;
+    /// `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `Provider`.
     async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError>;
 
     /// Blocks later reopening and keeps everything. Idempotent.
@@ -195,7 +198,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `IdentityMissing`, `InvalidMessage`, `NothingToCommit`, `UnknownPaths`, `Conflicted`, `OperationInProgress`,
-    /// `NotStorable`, `BranchMoved`; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `NotStorable`, `BranchMoved`; `HeadBusy` while another operation is at work there; `HeadUnfinished` where an earlier
+    /// one left the files half changed; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn commit(&self, request: CommitRequest) -> Result<CommitReceipt, WorkspaceError> {
         drop(request);
         Err(WorkspaceError::Unsupported {
@@ -211,7 +215,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `UnknownRevision`, `LocalChanges`, `Conflicted`, `OperationInProgress`, `IdentityMissing`, `BranchMoved`;
-    /// `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `HeadBusy` while another operation is at work there; `HeadUnfinished` when it failed in the middle and could not be
+    /// undone, or one before it; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn update_from(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {
         drop(request);
         Err(WorkspaceError::Unsupported {

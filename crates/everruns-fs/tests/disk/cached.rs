@@ -7,7 +7,7 @@ use everruns_core::file_system::{
     ContentVersion, FileSystemError, SessionFileSystem as _, SessionFileSystemExt as _,
 };
 use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use everruns_testkit::disks::{MountedDisk, SmallDisk};
 
 use crate::support::{Fixture, each_resolution, path};
 
@@ -42,14 +42,25 @@ fn read_beside_a_busy_pool(root: &Path) {
 
 #[test]
 fn cached_reads_need_no_thread_that_may_block() {
-    let folder = tempfile::tempdir().unwrap();
-    if !knows_nowait(folder.path()) {
-        eprintln!("NOT TESTED: the temporary folder's file system does not know RWF_NOWAIT");
-        return;
+    // An overlay, a tmpfs or a network's file system may not know it.
+    let temporary = tempfile::tempdir().unwrap();
+    if knows_nowait(temporary.path()) {
+        return read_file_beside_a_busy_pool(temporary.path());
     }
-    std::fs::create_dir(folder.path().join("d")).unwrap();
-    std::fs::write(folder.path().join("d/file"), "text").unwrap();
-    read_beside_a_busy_pool(folder.path());
+    let needs =
+        "root, a loop device and mkfs.ext4, as the temporary folder does not know RWF_NOWAIT";
+    let script = "truncate -s 16M image; mkfs.ext4 -q image; mount -o loop image disk";
+    let Some(disk) = MountedDisk::make(needs, script) else {
+        return;
+    };
+    assert!(knows_nowait(&disk.folder()), "ext4 knows it");
+    read_file_beside_a_busy_pool(&disk.folder());
+}
+
+fn read_file_beside_a_busy_pool(root: &Path) {
+    std::fs::create_dir(root.join("d")).unwrap();
+    std::fs::write(root.join("d/file"), "text").unwrap();
+    read_beside_a_busy_pool(root);
 }
 
 fn knows_nowait(folder: &Path) -> bool {
@@ -65,22 +76,8 @@ fn knows_nowait(folder: &Path) -> bool {
 /// A tmpfs does not know `RWF_NOWAIT`, and has nothing to wait for.
 #[test]
 fn reads_of_a_disk_in_memory_need_no_thread_that_may_block() {
-    let folder = tempfile::tempdir().unwrap();
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    if let Err(errno) = mount("everruns-test", folder.path(), "tmpfs", flags, c"size=512k") {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(!in_ci, "no disk in memory could be mounted: {errno}");
-        eprintln!("NOT TESTED: no disk in memory could be mounted: {errno}");
-        return;
-    }
-    let told = std::panic::catch_unwind(|| {
-        std::fs::create_dir(folder.path().join("d")).unwrap();
-        std::fs::write(folder.path().join("d/file"), "text").unwrap();
-        read_beside_a_busy_pool(folder.path());
-    });
-    unmount(folder.path(), UnmountFlags::DETACH).unwrap();
-    if let Err(panic) = told {
-        std::panic::resume_unwind(panic);
+    if let Some(disk) = SmallDisk::mount(512) {
+        read_file_beside_a_busy_pool(&disk.folder());
     }
 }
 

@@ -226,6 +226,10 @@ async fn git_itself_concludes_and_aborts_the_merge() {
 /// A file that was changed in the moment in which its index was written looks unchanged, once a newer index vouches for
 /// it; so none does.
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the real git dates the index by the host's clock"
+)]
 async fn c09_a_file_as_young_as_its_index_is_still_seen_to_be_changed() {
     let scene = Scene::new();
     let project = scene.repository.path.clone();

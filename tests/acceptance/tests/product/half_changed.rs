@@ -8,9 +8,12 @@ use everruns::{
     Agent, Engine, LocalGitWorkspace, Session, SessionError, Simulated, Workspace, WorkspaceError,
     WorkspacePolicy, failpoint,
 };
+use everruns_testkit::failpoints::{Child, is_child};
 use everruns_testkit::git::GitFixture;
 use futures::StreamExt as _;
 use serde_json::json;
+
+const TEST: &str = "half_changed::h63_a_session_does_not_go_on_over_half_changed_files";
 
 fn script() -> Simulated {
     let write = |path: &str| json!({"path": path, "content": "made\n"});
@@ -45,9 +48,14 @@ fn is_unfinished(error: &SessionError) -> bool {
 }
 
 /// Proves H63: the caller is told, the session does not go on over half changed files, and once it can, it goes on over
-/// those from before, as its record says.
+/// those from before, as its record says. In a process of its own, because failpoints are the process's.
 #[tokio::test]
 async fn h63_a_session_does_not_go_on_over_half_changed_files() {
+    if !is_child() {
+        let child = Child::of_test(TEST);
+        let ended = tokio::task::spawn_blocking(move || child.run()).await;
+        return ended.unwrap().assert_passed();
+    }
     let project = GitFixture::sample();
     let backend = Arc::new(LocalGitWorkspace::new(project.beside("state")).unwrap());
     let workspace = Workspace::open(backend, project.path().to_str().unwrap())
