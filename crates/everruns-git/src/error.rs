@@ -374,6 +374,20 @@ impl GitError {
 }
 
 impl GitError {
+    /// Whether the process itself lacks something, so that the failure says nothing of what was looked at.
+    pub(crate) fn is_of_process(&self) -> bool {
+        let Self::Io { source, .. } = self else {
+            return matches!(self, Self::TooManyOpenFiles { .. });
+        };
+        let code = source
+            .raw_os_error()
+            .map(rustix::io::Errno::from_raw_os_error);
+        matches!(
+            code,
+            Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE | rustix::io::Errno::NOMEM)
+        )
+    }
+
     /// Tells a system's refusal inside the Git library as one at `path`, the repository.
     pub(crate) fn at_repository(self, path: &Path) -> Self {
         let Self::Git { step, source } = self else {

@@ -81,6 +81,8 @@ mod restore;
 mod status;
 #[path = "git/submodules.rs"]
 mod submodules;
+#[path = "git/turns.rs"]
+mod turns;
 #[path = "git/unborn.rs"]
 mod unborn;
 #[path = "git/undo.rs"]

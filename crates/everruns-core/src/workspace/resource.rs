@@ -47,12 +47,14 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// Keeps the head from being destroyed until what is returned is dropped: a turn of `session` is about to run.
     ///
     /// Any number may be held at once, and no claim is needed. [`destroy`](Self::destroy) is then refused through every
-    /// handle, this one included, and through those of other processes where the backend serves several. As provided,
-    /// it holds nothing, which is for backends that destroy nothing.
+    /// handle, this one included, and through those of other processes where the backend serves several. So is what
+    /// brings the head's files elsewhere while others may be half way there: [`restore`](Self::restore),
+    /// [`update_from`](Self::update_from) and a merge into the head's branch, where these take several steps. One that
+    /// is under way is waited for. As provided, it holds nothing, which is for backends that do nothing of the kind.
     ///
     /// # Errors
-    /// `HeadDestroyed`; `HeadBusy` while the head is being destroyed; `HeadUnfinished` where its files are half changed;
-    /// `Provider`.
+    /// `HeadDestroyed`; `HeadBusy` while the head is being destroyed, or its files are rewritten for too long;
+    /// `HeadUnfinished` where its files are half changed; `Provider`.
     async fn hold(&self, session: &SessionId) -> Result<HeadHold, WorkspaceError> {
         let _ = session;
         Ok(HeadHold::nothing())

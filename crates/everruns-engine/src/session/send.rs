@@ -20,6 +20,7 @@ pub(super) async fn send(
     }
     let journal = &core.journal;
     let mut taken_back = false;
+    let mut head = None;
     let (mut state, number, head) = loop {
         let mut state = journal.lock().await;
         if state.running.is_none() {
@@ -31,12 +32,30 @@ pub(super) async fn send(
             journal.append(&mut state, vec![message]).await?;
             return Ok(PendingTurn::new(running.number, running.report));
         }
-        let head = active.environment.workspace_head().hold(&core.id).await;
-        let head = head.map_err(SessionError::from_workspace)?;
-        match begin(journal, &active, &mut state, &text).await {
+        active.held(&state);
+        let begun = match head.take() {
+            Some(head) if state.conversation.intent().is_none() => {
+                let begun = begin(journal, &active, &mut state, &text).await;
+                begun.map(|number| Some((number, head)))
+            }
+            // What was begun between turns may bring files back, which nobody can while the head is held.
+            held => {
+                drop(held);
+                let finished = repair::finish_intent(journal, &active, &mut state).await;
+                finished.map(|()| None)
+            }
+        };
+        match begun {
+            Ok(Some((number, head))) => break (state, number, head),
+            Ok(None) => {
+                // The backend may have to wait, or to make up for what a killed process left.
+                drop(state);
+                let held = active.environment.workspace_head().hold(&core.id).await;
+                head = Some(held.map_err(SessionError::from_workspace)?);
+            }
             // The lease ran out while this handle was idle, and another process had its turn: this one is next.
             Err(SessionError::TakenOver { .. }) if !taken_back => taken_back = true,
-            outcome => break (state, outcome?, head),
+            Err(error) => return Err(error),
         }
     };
     failpoint::hit("engine.turn.after-user-message")?;
@@ -62,8 +81,6 @@ async fn begin(
     state: &mut JournalState,
     text: &str,
 ) -> Result<u64, SessionError> {
-    active.held(state);
-    repair::finish_intent(journal, active, state).await?;
     let mut events = repair::closing(active, state).await;
     let number = state.conversation.turns() + 1;
     let text = text.to_owned();

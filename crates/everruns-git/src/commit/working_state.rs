@@ -34,6 +34,9 @@ struct Content {
 }
 
 /// Commits what `request` asks for, with the head's branch moved by compare-and-swap.
+///
+/// A turn may run meanwhile: only the index and the branch change, no file that the turn reads or writes. It is so, too,
+/// when this is cut short and finished by another process.
 pub(crate) fn commit(handle: &Handle, request: &CommitRequest) -> Result<Committed> {
     let _lock = handle.lock_whole()?;
     let worktree = handle.open()?;

@@ -75,8 +75,11 @@ impl<'a> Examination<'a> {
     /// Whether neither an operation under way nor a living head accounts for what is named `head`.
     pub(super) fn is_unaccounted(&self, workspace: &str, head: &str) -> Result<bool> {
         // In this order: a creation clears its intent after it recorded its head.
-        if Intent::load(self.layout(), head)?.is_some() {
-            return Ok(false);
+        match Intent::load(self.layout(), head) {
+            Ok(None) => {}
+            Err(failure) if failure.is_of_process() => return Err(failure),
+            // What can't be read is there nevertheless.
+            Ok(Some(_)) | Err(_) => return Ok(false),
         }
         match HeadRecord::load(self.layout(), workspace, head) {
             Ok(record) => Ok(record.state == HeadState::Destroyed),

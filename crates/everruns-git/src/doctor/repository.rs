@@ -8,8 +8,9 @@ use std::path::Path;
 use super::context::{Examination, shown};
 use super::state::list;
 use crate::error::{GitStep as _, Result};
+use crate::head::is_head;
 use crate::repository::{dead_locks, is_of_dead, remove_dead_locks};
-use crate::state::{HeadRecord, WorkspaceRecord};
+use crate::state::{HeadRecord, Intent, WorkspaceRecord};
 
 /// Whether the repository is where it was; told if not.
 pub(super) fn is_there(examination: &mut Examination<'_>, workspace: &WorkspaceRecord) -> bool {
@@ -135,8 +136,12 @@ fn known(
 ) -> Result<BTreeSet<String>> {
     let layout = examination.layout();
     let mut known = BTreeSet::new();
-    for id in crate::state::Intent::heads(layout)? {
-        known.extend(crate::state::Intent::load(layout, &id)?.map(|intent| of(&intent.head)));
+    for id in Intent::heads(layout)? {
+        match Intent::load(layout, &id) {
+            // Of a head that has a record of its own, that one says as much.
+            Err(_) if is_head(layout, &workspace.id, &id)? => {}
+            intent => known.extend(intent?.map(|intent| of(&intent.head))),
+        }
     }
     known.extend(HeadRecord::all(layout, &workspace.id)?.iter().map(of));
     Ok(known)

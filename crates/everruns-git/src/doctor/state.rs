@@ -21,7 +21,15 @@ pub(super) fn operations(examination: &mut Examination<'_>) -> Result<()> {
             continue;
         }
         let context = examination.context;
-        if head::is_in_use(context, &id)? {
+        let in_use = match head::is_in_use(context, &id) {
+            Err(failure) if !failure.is_of_process() => {
+                let record = shown(&layout.intent(&id));
+                examination.tell("unreadable-record", record, failure.to_string());
+                continue;
+            }
+            in_use => in_use?,
+        };
+        if in_use {
             examination.tell(
                 "interrupted-operation",
                 &id,

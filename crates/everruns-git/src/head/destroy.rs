@@ -34,10 +34,7 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
     if record.state == HeadState::Destroyed {
         return again(handle, record);
     }
-    let _exclusive =
-        InUse::exclude(handle.layout(), &record.id)?.ok_or_else(|| GitError::HeadHeld {
-            id: record.id.clone(),
-        })?;
+    let _alone = InUse::alone(handle.layout(), &record.id)?;
     let kept = keep_uncommitted(handle)?;
     hit("git.destroy.after-checkpoint")?;
     let kept = kept.map(|checkpoint| checkpoint.reference());

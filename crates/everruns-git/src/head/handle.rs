@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::recover::{changes, settle, unfinished};
+use super::recover::{is_own, settle, unfinished};
 use crate::context::Context;
 use crate::error::{GitError, Result};
 use crate::state::{HeadRecord, HeadState, Layout, Lock, WorkspaceRecord};
@@ -57,7 +57,7 @@ impl Handle {
         let lock = self.lock()?;
         let id = &self.record.id;
         match settle(&self.context, id) {
-            Err(failure) if changes(self, id)? => warn(id, &failure),
+            Err(failure) if is_own(self)? => warn(id, &failure),
             outcome => outcome.map_err(|failure| unfinished(id, failure))?,
         }
         Ok(lock)

@@ -28,5 +28,5 @@ pub(crate) use kept::kept;
 pub(crate) use last_kept::LastKept;
 pub(crate) use plan::{Step, check_way, plan};
 pub(crate) use prune::prune;
-pub(crate) use recover::{is_in_use, recover, recover_head};
+pub(crate) use recover::{is_head, is_in_use, recover, recover_head, settle_own};
 pub(crate) use restore::{Planned, plan_restore, restore};

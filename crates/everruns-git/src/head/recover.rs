@@ -13,7 +13,9 @@ use crate::advance;
 use crate::context::Context;
 use crate::error::{GitError, Result};
 use crate::repository::{Refs, remove_dead_locks};
-use crate::state::{HeadRecord, Intent, Lock, NameSlot, Operation, WorkspaceRecord, durable};
+use crate::state::{
+    HeadRecord, Intent, Layout, Lock, NameSlot, Operation, WorkspaceRecord, durable,
+};
 use crate::worktree::{Worktree, delete};
 
 /// Finishes or undoes every operation whose process is gone.
@@ -58,7 +60,7 @@ pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
     let Some(intent) = Intent::load(&context.layout, id)? else {
         return Ok(());
     };
-    let _exclusive = match changed_head(context, &intent) {
+    let _exclusive = match changed_head(context, &intent)? {
         Some(id) => Some(InUse::exclude(&context.layout, &id)?.ok_or(GitError::HeadInUse { id })?),
         None => None,
     };
@@ -66,7 +68,7 @@ pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
     let record = intent.head;
     match intent.operation {
         Operation::Create => {
-            if is_recorded(context, &record) {
+            if is_head(&context.layout, &record.workspace, id)? {
                 return Intent::clear(&context.layout, id);
             }
             undo_creation(context, &workspace, &record)
@@ -101,34 +103,66 @@ pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
 /// Whether the operation that was cut short on the head `id` has to wait, because somebody uses the head whose files it
 /// changes.
 pub(crate) fn is_in_use(context: &Context, id: &str) -> Result<bool> {
-    let changed =
-        Intent::load(&context.layout, id)?.and_then(|intent| changed_head(context, &intent));
-    match changed {
+    let Some(intent) = Intent::load(&context.layout, id)? else {
+        return Ok(false);
+    };
+    match changed_head(context, &intent)? {
         Some(id) => Ok(InUse::exclude(&context.layout, &id)?.is_none()),
         None => Ok(false),
     }
 }
 
-/// Finishes or undoes, before a turn begins on the head of `handle`, every interrupted operation that changes its files.
-/// One that is under way is waited for.
-pub(super) fn settle_files(handle: &Handle) -> Result<()> {
-    let own = handle.record.id.as_str();
+/// Whether no operation is recorded that is about the worktree of the head of `handle`.
+pub(super) fn is_whole(handle: &Handle) -> Result<bool> {
     // Mostly there are none at all.
     for id in Intent::heads(handle.layout())? {
-        if id == own {
-            drop(handle.lock_whole()?);
-        } else if changes(handle, &id)? {
-            recover_head(&handle.context, &id).map_err(|failure| unfinished(&id, failure))?;
+        if is_about(handle, &id)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Finishes or undoes, before a turn begins on the head of `handle`, every interrupted operation on its worktree,
+/// whichever head it is an operation of. One that is under way is waited for.
+pub(super) fn settle_files(handle: &Handle) -> Result<()> {
+    for id in Intent::heads(handle.layout())? {
+        if is_about(handle, &id)? {
+            let _lock = Lock::acquire(&handle.layout().head_lock(&id), &id)?;
+            settle(&handle.context, &id).map_err(|failure| unfinished(&id, failure))?;
         }
     }
     Ok(())
 }
 
-/// Whether an interrupted operation on the head `id` changes the files of the head of `handle`.
-pub(super) fn changes(handle: &Handle, id: &str) -> Result<bool> {
-    let intent = Intent::load(handle.layout(), id)?;
-    let changed = intent.and_then(|intent| changed_head(&handle.context, &intent));
-    Ok(changed.is_some_and(|changed| changed == handle.record.id))
+/// Finishes or undoes an interrupted operation of the head `id` on its own worktree. The caller holds its lock.
+pub(crate) fn settle_own(context: &Arc<Context>, id: &str) -> Result<()> {
+    match Intent::load(&context.layout, id)? {
+        Some(intent) if worktree_of(&intent) == Some(id) => {
+            settle(context, id).map_err(|failure| unfinished(id, failure))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether an operation that the head `id` has recorded is about the worktree of the head of `handle`.
+///
+/// The record of another head that can't be read is told, and stops nobody here.
+fn is_about(handle: &Handle, id: &str) -> Result<bool> {
+    match Intent::load(handle.layout(), id) {
+        Ok(Some(intent)) => Ok(worktree_of(&intent) == Some(handle.record.id.as_str())),
+        Ok(None) => Ok(false),
+        Err(failure) if id == handle.record.id || failure.is_of_process() => Err(failure),
+        Err(failure) => {
+            tracing::warn!(head = id, error = %failure, "the record of an operation can't be read");
+            Ok(false)
+        }
+    }
+}
+
+/// Whether what the head of `handle` itself has recorded is about its own worktree.
+pub(super) fn is_own(handle: &Handle) -> Result<bool> {
+    is_about(handle, &handle.record.id)
 }
 
 /// The error of who cannot go on with the head `id` because of `failure`.
@@ -142,23 +176,39 @@ pub(super) fn unfinished(id: &str, failure: GitError) -> GitError {
     }
 }
 
-/// The head whose files the operation changes; `None` if it is nobody's yet, or a worktree of the user's.
-fn changed_head(context: &Context, intent: &Intent) -> Option<String> {
+/// The name of the worktree that the operation is about, which is the head's id where it is one of ours; `None` if it
+/// is nobody's yet.
+fn worktree_of(intent: &Intent) -> Option<&str> {
     match &intent.operation {
         Operation::Create => None,
-        Operation::Restore { .. } | Operation::Destroy { .. } => Some(intent.head.id.clone()),
-        Operation::Advance(advance) => {
-            let id = advance.git_dir.file_name()?.to_str()?;
-            HeadRecord::load(&context.layout, &intent.head.workspace, id)
-                .is_ok()
-                .then(|| id.to_owned())
-        }
+        Operation::Restore { .. } | Operation::Destroy { .. } => Some(&intent.head.id),
+        Operation::Advance(advance) => advance.git_dir.file_name()?.to_str(),
     }
 }
 
-/// Whether the creation of `record` came as far as its record.
-fn is_recorded(context: &Context, record: &HeadRecord) -> bool {
-    HeadRecord::load(&context.layout, &record.workspace, &record.id).is_ok()
+/// The head whose files the operation changes; `None` if it is nobody's yet, or a worktree of the user's, or if only
+/// the index and the branch change, as when a turn's own work is committed.
+fn changed_head(context: &Context, intent: &Intent) -> Result<Option<String>> {
+    let Some(id) = worktree_of(intent) else {
+        return Ok(None);
+    };
+    if let Operation::Advance(advance) = &intent.operation
+        && (advance.files.from == advance.files.to
+            || !is_head(&context.layout, &intent.head.workspace, id)?)
+    {
+        return Ok(None);
+    }
+    Ok(Some(id.to_owned()))
+}
+
+/// Whether `id` is a head of ours in `workspace`, whatever its state. A record that can't be read is an error: it may
+/// well be one.
+pub(crate) fn is_head(layout: &Layout, workspace: &str, id: &str) -> Result<bool> {
+    match HeadRecord::load(layout, workspace, id) {
+        Ok(_) => Ok(true),
+        Err(GitError::HeadUnknown { .. }) => Ok(false),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Removes everything that the creation of `record` has made so far. The caller holds the head's lock.

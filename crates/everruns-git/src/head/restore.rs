@@ -8,6 +8,7 @@ use gix::bstr::{BString, ByteSlice as _};
 use rustix::fs::FileType;
 
 use super::apply::Change;
+use super::busy::InUse;
 use super::handle::{Handle, destroyed};
 use super::plan::{Step, check_way, plan};
 use crate::checkpoint::{self, Captured, Checkpoint};
@@ -28,6 +29,8 @@ pub(crate) struct Restored {
 
 /// Brings the head to the state of `target`, after keeping the present one.
 ///
+/// No turn may run on the head, in this process or another, and none begins until the end.
+///
 /// Everything that could stand in the way is looked for first, the lock of the index included. When a step fails, what
 /// was done is undone; `NotUndone` if that fails, too, and then nobody goes on with the head until it is made up for.
 /// Once the intent is recorded, a crash is made up for by the next who opens the state or goes on with the head.
@@ -37,6 +40,7 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
     if record.state == HeadState::Destroyed {
         return Err(destroyed(&record));
     }
+    let _alone = InUse::alone(handle.layout(), &record.id)?;
     let worktree = handle.open()?;
     let lock = IndexLock::take(&worktree.index_path())?;
     let before = keep(handle, &worktree)?;

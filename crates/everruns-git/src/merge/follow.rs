@@ -11,20 +11,20 @@ use gix::status::index_worktree::Item;
 use super::checked_out::Place;
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
-use crate::head::{Handle, Step, check_way, plan};
+use crate::head::{Handle, InUse, Step, check_way, is_head, plan, settle_own};
 use crate::index::IndexLock;
 use crate::names::path_text;
 use crate::scan::{Purpose, path_of, scan};
-use crate::state::{HeadRecord, Lock};
+use crate::state::Lock;
 use crate::worktree::is_linked;
 
-/// A worktree in which nothing stands in the way of another commit of its branch, locked against our own operations
-/// and, from before the look at it, against whoever else would change its index.
+/// A worktree in which nothing stands in the way of another commit of its branch, locked against our own operations,
+/// against turns and, from before the look at it, against whoever else would change its index.
 pub(super) struct Follower {
     pub(super) place: Place,
     pub(super) worktree: gix::Repository,
     pub(super) index: IndexLock,
-    _lock: Option<Lock>,
+    _ours: Option<(Lock, InUse)>,
 }
 
 /// Why a worktree can't follow.
@@ -51,7 +51,7 @@ impl Follower {
             branch,
             place: &place,
         };
-        let lock = lock_head(handle, &place)?;
+        let ours = lock_head(handle, &place)?;
         if !is_linked(&place.folder, &place.git_dir)? {
             return reason.refuse("its folder is missing, or is another worktree", Vec::new());
         }
@@ -89,7 +89,7 @@ impl Follower {
             place,
             worktree,
             index,
-            _lock: lock,
+            _ours: ours,
         })
     }
 
@@ -125,19 +125,22 @@ impl Follower {
     }
 }
 
-/// Takes the lock of the head whose worktree this is, if it is one of ours.
-fn lock_head(handle: &Handle, place: &Place) -> Result<Option<Lock>> {
+/// Takes the lock of the head whose worktree this is, if it is one of ours, and keeps turns from it.
+fn lock_head(handle: &Handle, place: &Place) -> Result<Option<(Lock, InUse)>> {
     let name = place.git_dir.file_name().and_then(|name| name.to_str());
     let Some(id) = name.filter(|_| place.git_dir != handle.workspace.common_dir) else {
         return Ok(None);
     };
-    if HeadRecord::load(handle.layout(), &handle.workspace.id, id).is_err() {
+    if !is_head(handle.layout(), &handle.workspace.id, id)? {
         return Ok(None);
     }
     // Two heads that are merged into each other at once must not wait for each other.
-    let lock = Lock::try_acquire(&handle.layout().head_lock(id))?;
-    lock.map(Some)
-        .ok_or_else(|| GitError::HeadInUse { id: id.to_owned() })
+    let lock = Lock::try_acquire(&handle.layout().head_lock(id))?
+        .ok_or_else(|| GitError::HeadInUse { id: id.to_owned() })?;
+    // What was half done there would otherwise be finished behind the merge.
+    settle_own(&handle.context, id)?;
+    let alone = InUse::alone(handle.layout(), id)?;
+    Ok(Some((lock, alone)))
 }
 
 /// The paths that have been changed in the worktree, untracked files apart.

@@ -16,7 +16,7 @@ use crate::advance::{self, Advance, MergeState, Trees, merging};
 use crate::commit::{Identity, clean};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
-use crate::head::{Handle, check_way, plan};
+use crate::head::{Handle, InUse, check_way, plan};
 use crate::names::path_text;
 use crate::repository::Refs;
 use crate::scan::{Purpose, Scan, path_of, scan};
@@ -24,6 +24,8 @@ use crate::scan::{Purpose, Scan, path_of, scan};
 /// Brings the branch that `request` names into the head.
 pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateOutcome> {
     let _lock = handle.lock_whole()?;
+    // Files change, so no turn may run on them.
+    let _alone = InUse::alone(handle.layout(), &handle.record.id)?;
     let worktree = handle.open()?;
     handle.expect_own_branch(&worktree)?;
     let scan = scan(&worktree, Purpose::Compare)?;

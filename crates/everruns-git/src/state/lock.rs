@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::error::{GitError, IoStep as _, Result};
 
 /// How long an operation waits for another one before it reports that the thing is locked.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A held lock; dropping it, or the end of the process, releases it.
 ///

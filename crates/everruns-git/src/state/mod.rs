@@ -18,6 +18,6 @@ pub(crate) use head_record::{HeadRecord, HeadState, Origin, is_head_id};
 pub(crate) use holder::Holder;
 pub(crate) use intent::{Intent, Operation};
 pub(crate) use layout::Layout;
-pub(crate) use lock::Lock;
+pub(crate) use lock::{Lock, PATIENCE};
 pub(crate) use name::NameSlot;
 pub(crate) use workspace_record::WorkspaceRecord;

@@ -10,5 +10,6 @@ mod many_sessions;
 mod own_changes;
 mod restored;
 mod two_stores;
+mod waiting;
 mod watching;
 mod wire;
