@@ -242,6 +242,23 @@ impl Files {
         }
     }
 
+    /// Makes the entries of the folder at `path` durable, or those of the root if it is empty; nothing where there is no
+    /// such folder.
+    pub(crate) fn flush_folder(&self, path: &BStr) -> Result<()> {
+        let whole = || self.whole(path);
+        if path.is_empty() {
+            return rustix::fs::fsync(&self.root).step("flush", &whole());
+        }
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(());
+        };
+        match rustix::fs::openat(&folder, &name, FOLDER | OFlags::RDONLY, Mode::empty()) {
+            Ok(folder) => rustix::fs::fsync(&folder).step("flush", &whole()),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+            Err(failure) => Err(failure).step("open the folder", &whole()),
+        }
+    }
+
     fn read_file(&self, folder: &OwnedFd, name: &OsStr, path: &BStr) -> Result<Found> {
         // A pipe that takes the file's place between the look and the open must not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

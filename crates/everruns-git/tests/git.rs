@@ -23,6 +23,8 @@ mod diff;
 mod doctor;
 #[path = "git/dropped.rs"]
 mod dropped;
+#[path = "git/failed.rs"]
+mod failed;
 #[path = "git/filters.rs"]
 mod filters;
 #[path = "git/folding.rs"]

@@ -147,6 +147,7 @@ pub const FAILPOINTS: &[&str] = &[
     "git.commit.after-trees",
     "git.commit.after-commit",
     "git.commit.after-flush",
+    "git.intent.after-save",
     "git.restore.after-checkpoint",
     "git.restore.after-intent",
     "git.restore.after-removals",

@@ -85,8 +85,9 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// Only paths that differ are written; ignored files stay as they are.
     ///
     /// # Errors
-    /// `CheckpointNotFound`; `HeadBusy` while another operation is at work there; `HeadUnfinished` when it failed in the
-    /// middle and could not be undone, or one before it; `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `CheckpointNotFound`; `HeadBusy` while a turn or another operation is at work there; `HeadUnfinished` when it
+    /// failed in the middle and could not be undone, or one before it; `HeadUnavailable`, `HeadDestroyed`, `NoSpace`,
+    /// `Provider`.
     async fn restore(
         &self,
         checkpoint: &WorkspaceCheckpoint,
@@ -217,8 +218,8 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `UnknownRevision`, `LocalChanges`, `Conflicted`, `OperationInProgress`, `IdentityMissing`, `BranchMoved`;
-    /// `HeadBusy` while another operation is at work there; `HeadUnfinished` when it failed in the middle and could not be
-    /// undone, or one before it; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
+    /// `HeadBusy` while a turn or another operation is at work there; `HeadUnfinished` when it failed in the middle and
+    /// could not be undone, or one before it; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn update_from(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {
         drop(request);
         Err(WorkspaceError::Unsupported {

@@ -11,17 +11,17 @@ use super::content::Contents;
 use crate::context::Context;
 use crate::error::{GitError, Result};
 use crate::files::Files;
-use crate::flush::flush_reference;
+use crate::flush::{flush_folders_of, flush_reference};
 use crate::head::{self, Handle, Step, plan};
 use crate::index::{IndexLock, Seen};
 use crate::repository::Refs;
-use crate::state::{Intent, Operation};
+use crate::state::{Intent, Operation, durable};
 
 /// Does what `advance` says to the worktree opened as `worktree`, on behalf of the head of `handle`, whose lock the
 /// caller holds.
 ///
 /// Everything that could stand in the way has been looked for before, and every object is on the disk. When a step
-/// fails, what was done is undone.
+/// fails, what was done is undone; `NotUndone` if that fails, too, and `Unfinished` if the branch has moved already.
 pub(crate) fn run(handle: &Handle, worktree: &gix::Repository, advance: &Advance) -> Result<()> {
     let lock = IndexLock::take(&worktree.index_path())?;
     run_locked(handle, worktree, &lock, advance)
@@ -40,37 +40,44 @@ pub(crate) fn run_locked(
         head: handle.reload()?,
         operation: Operation::Advance(Box::new(advance.clone())),
     }
-    .save(layout)?;
+    .begin(layout)?;
     let done = hit("git.advance.after-intent")
         .map_err(GitError::from)
         .and_then(|()| forward(&handle.context, worktree, lock, advance));
+    let id = &handle.record.id;
+    let unfinished = |failure| GitError::Unfinished {
+        id: id.clone(),
+        source: Box::new(failure),
+    };
     let Err(failure) = done else {
-        return Intent::clear(layout, &handle.record.id);
+        return Intent::clear(layout, id).map_err(unfinished);
     };
     match has_moved(worktree, advance, handle.context.now()) {
         Ok(false) => {}
-        // The branch vouches for what is there now; what is missing is made up for at the next open.
-        Ok(true) => return Err(failure),
-        // Files must not go back under a branch that may have moved; the next open will know.
+        // The branch vouches for what is there now; the next who goes on with the head makes up for what is missing.
+        Ok(true) => return Err(unfinished(failure)),
+        // Files must not go back under a branch that may have moved; the next who goes on with the head will know.
         Err(unknown) => {
             tracing::warn!(
-                head = handle.record.id,
+                head = id,
                 branch = advance.branch,
                 error = %unknown,
-                "a failed step is left for the next open, because the branch can't be read"
+                "a failed step is left as it is, because the branch can't be read"
             );
-            return Err(failure);
+            return Err(failure.not_undone(id, unknown));
         }
     }
-    let undone = back(worktree, advance).and_then(|()| lock.put_back(before.as_deref()));
+    let undone = back(worktree, advance)
+        .and_then(|()| lock.put_back(before.as_deref()))
+        .and_then(|()| durable::sync_folder(&advance.git_dir))
+        .and_then(|()| Intent::clear(layout, id));
     match undone {
-        Ok(()) => Intent::clear(layout, &handle.record.id)?,
+        Ok(()) => Err(failure),
         Err(second) => {
-            tracing::warn!(head = handle.record.id, error = %second, "a failed step is left half done");
-            return Err(failure.not_undone(&handle.record.id, second));
+            tracing::warn!(head = id, error = %second, "a failed step is left half done");
+            Err(failure.not_undone(id, second))
         }
     }
-    Err(failure)
 }
 
 /// Whether the branch is where it was to go.
@@ -96,6 +103,7 @@ pub(super) fn forward(
     }
     hit("git.advance.after-files")?;
     advance.change_index(lock, worktree, &seen)?;
+    durable::sync_folder(&advance.git_dir)?;
     hit("git.advance.after-index")?;
     // What the branch is going to vouch for is on the disk before it moves.
     context.flushed.flush(worktree)?;
@@ -153,7 +161,7 @@ fn write(
     for group in [attributes, others] {
         head::write(&advance.folder, worktree, &files, &group, seen, &mut |_| ())?;
     }
-    Ok(())
+    flush_folders_of(&files, steps.iter().map(|step| step.path.as_bstr()))
 }
 
 /// Puts the files back that have been changed already, and no others.

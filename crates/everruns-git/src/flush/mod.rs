@@ -4,11 +4,13 @@ mod folders;
 mod objects;
 mod reference;
 mod together;
+mod worktree;
 
 use std::time::Instant;
 
 pub(crate) use objects::FlushedObjects;
 pub(crate) use reference::flush_reference;
+pub(crate) use worktree::flush_folders_of;
 
 /// Tells how long a flush took that began at `begun`, for whoever wants to know what durability costs.
 pub(crate) fn tell(begun: Instant, what: &'static str) {

@@ -17,8 +17,10 @@ use crate::advance::Contents;
 use crate::checkpoint::Captured;
 use crate::error::{GitStep as _, IoStep as _, Result};
 use crate::files::Files;
+use crate::flush::{flush_folders_of, flush_reference};
 use crate::index::{self, IndexLock, Seen};
 use crate::repository::Refs;
+use crate::state::durable;
 use crate::worktree::conversion;
 
 /// A head on its way from one state to another, with the lock of its index held.
@@ -70,6 +72,7 @@ impl<'a> Change<'a> {
         self.write(steps)?;
         hit("git.restore.after-files")?;
         index::write(self.lock, self.worktree, self.target, &self.seen)?;
+        self.flush()?;
         hit("git.restore.after-index")?;
         self.move_branch(self.before.commit(), self.target.commit())?;
         Ok(hit("git.restore.after-branch")?)
@@ -94,7 +97,14 @@ impl<'a> Change<'a> {
         }
         self.remove(&steps)?;
         self.write(&steps)?;
-        self.lock.put_back(self.index.as_deref())
+        self.lock.put_back(self.index.as_deref())?;
+        self.flush()
+    }
+
+    /// Makes the names of the files and of the index durable: once the intent is forgotten, nobody makes up for them.
+    fn flush(&self) -> Result<()> {
+        flush_folders_of(&self.files, self.begun.iter().map(|path| path.as_bstr()))?;
+        durable::sync_folder(&self.handle.worktree().record)
     }
 
     /// Removes what `steps` let go.
@@ -145,12 +155,13 @@ impl<'a> Change<'a> {
         let branch = self.handle.record.branch_ref();
         let why = "restore checkpoint";
         match (from, to) {
-            (Some(from), Some(to)) => refs.swap(&branch, from, to, why),
-            (None, Some(to)) => refs.create(&branch, to, why),
+            (Some(from), Some(to)) => refs.swap(&branch, from, to, why)?,
+            (None, Some(to)) => refs.create(&branch, to, why)?,
             // The state before is kept by its checkpoint, and the branch is to be born again.
-            (Some(from), None) => refs.delete(&branch, from),
-            (None, None) => Ok(()),
+            (Some(from), None) => refs.delete(&branch, from)?,
+            (None, None) => {}
         }
+        flush_reference(self.worktree.common_dir(), &branch)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
         head: record,
         operation: Operation::Destroy { kept: kept.clone() },
     }
-    .save(handle.layout())?;
+    .begin(handle.layout())?;
     hit("git.destroy.after-intent")?;
     let record = finish_destruction(handle, kept)?;
     handle.context.trash.empty_soon(handle.layout());

@@ -19,11 +19,12 @@ pub(crate) fn prune(handle: &Handle, keep: usize) -> Result<Pruned> {
         needed.extend(record.kept);
         needed.extend(record.origin.map(|origin| origin.checkpoint));
         if let Some(Intent {
-            operation: Operation::Restore { checkpoint },
+            operation: Operation::Restore { checkpoint, before },
             ..
         }) = Intent::load(layout, &record.id)?
         {
             needed.insert(checkpoint);
+            needed.extend(before);
         }
     }
     hit("git.prune.after-needed")?;

@@ -81,7 +81,7 @@ pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
             };
             advance::recover(&handle, &advance)
         }
-        Operation::Restore { checkpoint } => {
+        Operation::Restore { checkpoint, .. } => {
             let handle = Handle {
                 context: Arc::clone(context),
                 workspace,

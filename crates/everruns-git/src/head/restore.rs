@@ -16,7 +16,7 @@ use crate::error::{GitError, Result};
 use crate::files::Files;
 use crate::index::IndexLock;
 use crate::names::path_text;
-use crate::state::{HeadRecord, HeadState, Intent, Operation};
+use crate::state::{HeadState, Intent, Operation};
 
 /// What a restore did.
 #[derive(Debug, Clone)]
@@ -47,11 +47,18 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
     let steps = prepare(handle, &worktree, &before.state, &target.state)?;
     let mut change = Change::new(handle, &worktree, &lock, &before.state, &target.state)?;
     hit("git.restore.after-checkpoint")?;
-    intent(&record, target).save(handle.layout())?;
+    Intent {
+        head: record.clone(),
+        operation: Operation::Restore {
+            checkpoint: target.id.to_string(),
+            before: Some(before.id.to_string()),
+        },
+    }
+    .begin(handle.layout())?;
     let clear = || Intent::clear(handle.layout(), &handle.record.id);
     if let Err(failure) = change.apply(&steps).and_then(|()| clear()) {
         if let Err(second) = change.undo().and_then(|()| clear()) {
-            leave(handle, &intent(&record, &before), &second);
+            leave(handle, &second);
             return Err(failure.not_undone(&record.id, second));
         }
         return Err(failure);
@@ -62,23 +69,15 @@ pub(crate) fn restore(handle: &Handle, target: &Checkpoint) -> Result<Restored> 
     })
 }
 
-fn intent(record: &HeadRecord, checkpoint: &Checkpoint) -> Intent {
-    Intent {
-        head: record.clone(),
-        operation: Operation::Restore {
-            checkpoint: checkpoint.id.to_string(),
-        },
-    }
-}
-
-/// Leaves a failed restore that can't be undone for the next who goes on with the head, and so goes to the state before as `back` says: the
-/// caller is told that the restore failed, so it must not happen later after all.
-fn leave(handle: &Handle, back: &Intent, failure: &GitError) {
-    let recorded = back.save(handle.layout());
+/// Leaves a failed restore that can't be undone for the next who goes on with the head, and so goes back: the caller is
+/// told that the restore failed, so it must not happen later after all.
+fn leave(handle: &Handle, failure: &GitError) {
+    let id = &handle.record.id;
+    let turned = Intent::turn_back(handle.layout(), id);
     tracing::warn!(
-        head = handle.record.id,
+        head = id,
         error = %failure,
-        recorded = recorded.is_ok(),
+        turned = turned.is_ok(),
         "a failed restore is left half done"
     );
 }

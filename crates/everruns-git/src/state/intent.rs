@@ -1,11 +1,14 @@
 //! Intents: operations under way, so that the next open can finish or undo what a crash cut short.
 
+use std::collections::BTreeSet;
 use std::fs;
 
+use everruns_core::failpoint::hit;
 use serde::{Deserialize, Serialize};
 
 use crate::advance::Advance;
 
+use super::layout::TURNED;
 use super::{HeadRecord, Layout, durable, record};
 use crate::error::{IoStep as _, Result};
 
@@ -15,10 +18,13 @@ use crate::error::{IoStep as _, Result};
 pub(crate) enum Operation {
     /// Make the head. It is undone unless its record says that it is ready.
     Create,
-    /// Bring the head to a checkpoint. It is finished.
+    /// Bring the head to a checkpoint. It is finished; or else undone, if it was turned back.
     Restore {
         /// The checkpoint's commit.
         checkpoint: String,
+        /// The commit of the checkpoint with the state before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<String>,
     },
     /// Remove the head's working tree. It is finished.
     Destroy {
@@ -41,34 +47,76 @@ pub(crate) struct Intent {
 
 impl Intent {
     /// Records the intent. From here on a crash is noticed.
+    ///
+    /// After a failure, what was recorded before is there again, or nothing; `NotUndone` if that can't be said.
+    pub(crate) fn begin(&self, layout: &Layout) -> Result<()> {
+        let id = &self.head.id;
+        let earlier = Self::load(layout, id)?;
+        let Err(failure) = self.save(layout) else {
+            return Ok(());
+        };
+        // The new record may be there and only not be known to be on the disk.
+        let taken_back = match (Self::load(layout, id), &earlier) {
+            (Ok(found), earlier) if found == *earlier => Ok(()),
+            (_, Some(earlier)) => earlier.save(layout),
+            (_, None) => Self::clear(layout, id),
+        };
+        match taken_back {
+            Ok(()) => Err(failure),
+            Err(second) => Err(failure.not_undone(id, second)),
+        }
+    }
+
+    /// Records the intent; after a failure, it may or may not be recorded.
     pub(crate) fn save(&self, layout: &Layout) -> Result<()> {
-        record::save(&layout.intent(&self.head.id), self)
+        record::save(&layout.intent(&self.head.id), self)?;
+        Ok(hit("git.intent.after-save")?)
+    }
+
+    /// Turns a restore that failed in the middle back to the state before it.
+    ///
+    /// The record has both, and its name says which is meant: a full disk has no room for another record, but a file
+    /// can be renamed on it.
+    pub(crate) fn turn_back(layout: &Layout, id: &str) -> Result<()> {
+        durable::rename(&layout.intent(id), &layout.turned_intent(id))
     }
 
     /// Forgets the intent on the head `id`: the operation is complete, or undone.
     pub(crate) fn clear(layout: &Layout, id: &str) -> Result<()> {
-        durable::remove(&layout.intent(id))
+        durable::remove(&layout.intent(id))?;
+        durable::remove(&layout.turned_intent(id))
     }
 
     /// The intent on the head `id`, if there is one.
     pub(crate) fn load(layout: &Layout, id: &str) -> Result<Option<Self>> {
-        record::load(&layout.intent(id))
+        if let Some(intent) = record::load(&layout.intent(id))? {
+            return Ok(Some(intent));
+        }
+        let turned: Option<Self> = record::load(&layout.turned_intent(id))?;
+        Ok(turned.map(|mut intent| {
+            if let Operation::Restore { checkpoint, before } = &mut intent.operation
+                && let Some(before) = before.take()
+            {
+                *checkpoint = before;
+            }
+            intent
+        }))
     }
 
     /// The ids of the heads with an operation under way.
     pub(crate) fn heads(layout: &Layout) -> Result<Vec<String>> {
         let folder = layout.intents();
-        let mut heads = Vec::new();
+        let mut heads = BTreeSet::new();
         for entry in fs::read_dir(&folder).step("list", &folder)? {
             let path = entry.step("list", &folder)?.path();
             if path
                 .extension()
-                .is_some_and(|extension| extension == "json")
+                .is_some_and(|extension| extension == "json" || extension == TURNED)
                 && let Some(stem) = path.file_stem().and_then(|stem| stem.to_str())
             {
-                heads.push(stem.to_owned());
+                heads.insert(stem.to_owned());
             }
         }
-        Ok(heads)
+        Ok(heads.into_iter().collect())
     }
 }

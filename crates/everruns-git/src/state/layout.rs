@@ -23,6 +23,9 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
+/// How the names of records end of operations that are to be taken back.
+pub(super) const TURNED: &str = "back";
+
 impl Layout {
     /// Makes the state folder at `state`, unless it would lie inside a repository or a head.
     pub(crate) fn create(state: &Path) -> Result<Self> {
@@ -143,6 +146,11 @@ impl Layout {
     /// The operation under way on a head.
     pub(crate) fn intent(&self, head: &str) -> PathBuf {
         self.intents().join(format!("{head}.json"))
+    }
+
+    /// The operation under way on a head, where that is to be taken back.
+    pub(crate) fn turned_intent(&self, head: &str) -> PathBuf {
+        self.intents().join(format!("{head}.{TURNED}"))
     }
 
     /// Where a head's working tree goes to be deleted.
