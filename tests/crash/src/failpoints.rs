@@ -147,7 +147,6 @@ pub const FAILPOINTS: &[&str] = &[
     "git.commit.after-trees",
     "git.commit.after-commit",
     "git.commit.after-flush",
-    "git.intent.after-save",
     "git.restore.after-checkpoint",
     "git.restore.after-intent",
     "git.restore.after-removals",
@@ -204,6 +203,10 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     (
         "git.restore.before-undo",
         "comes after a step that failed; `undo.rs` of the Git heads' tests stops there",
+    ),
+    (
+        "git.intent.after-save",
+        "the record is there, as at the step that follows; `failed.rs` of the Git heads' tests fails there",
     ),
     ("fs.write.before-undo", PUT_BACK),
     ("fs.remove.before-undo", PUT_BACK),

@@ -37,12 +37,12 @@ fn intent(scene: &Scene, head: &WorkspaceHead) -> PathBuf {
 }
 
 /// What tells whether anything has happened to the files, the index or the branch.
-fn state(folder: &Path) -> (Vec<String>, String, String, String) {
+fn state(folder: &Path) -> (Vec<String>, String, String, Vec<u8>) {
     (
         porcelain(folder),
         git(folder, &["diff", "--binary"]),
         git(folder, &["rev-parse", "HEAD"]),
-        read(&folder.join("draft.txt")),
+        std::fs::read(folder.join("draft.txt")).unwrap_or_default(),
     )
 }
 
