@@ -27,7 +27,7 @@ impl Advance {
         let changes = self.changes(worktree)?;
         let read = worktree.index_or_empty().git("read the index")?;
         let mut index = (**read).clone();
-        index::forget_the_young(&mut index);
+        index::forget_the_young(&mut index, &self.folder);
         let in_conflict = |path: &BString| self.stages.iter().any(|stage| stage.path == *path);
         let replaced: BTreeSet<&BStr> = changes
             .keys()

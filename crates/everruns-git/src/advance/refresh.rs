@@ -26,7 +26,7 @@ pub(crate) fn refresh(
     let lock = IndexLock::take(&worktree.index_path())?;
     let read = worktree.index_or_empty().git("read the index")?;
     let mut own = (**read).clone();
-    index::forget_the_young(&mut own);
+    index::forget_the_young(&mut own, folder);
     let now = u64::try_from(now_millis).unwrap_or(0);
     let young = UNIX_EPOCH + Duration::from_millis(now.saturating_sub(SETTLED_AFTER));
     let settled = |stat: &Stat| {

@@ -58,7 +58,7 @@ impl<'a> Change<'a> {
             target,
             files: Files::open(&handle.worktree().folder)?,
             left_out: index::left_out(&index),
-            seen: index::seen_by(&index),
+            seen: index::seen_by(&index, &handle.worktree().folder),
             index: lock.read()?,
             begun: BTreeSet::new(),
         })

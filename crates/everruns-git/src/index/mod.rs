@@ -4,6 +4,7 @@ mod cached_trees;
 mod lock;
 mod state;
 mod write;
+mod young;
 
 pub(crate) use lock::{IndexLock, Leftover};
 pub(crate) use state::{

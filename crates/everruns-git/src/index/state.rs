@@ -1,6 +1,7 @@
 //! The index of a head, made from a checkpoint.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
 use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
@@ -8,49 +9,34 @@ use gix::objs::tree::EntryKind;
 
 use super::lock::IndexLock;
 use super::write::replace;
+use super::young::Certain;
 use crate::checkpoint::Captured;
 use crate::error::{GitStep as _, Result};
 
 /// What is known of a file on disk: its stat, and the content and kind that it was seen with.
 pub(crate) type Seen = HashMap<BString, (Stat, gix::ObjectId, Mode)>;
 
-/// What `index` knows of the files, without what is too young to be sure of.
-///
-/// A file changed at the very moment at which its index was written can't be told from an unchanged one later, once
-/// a newer index vouches for it; it is left out, so that the next comparison reads it.
-pub(crate) fn seen_by(index: &gix::index::State) -> Seen {
-    let written = written(index);
+/// What `index` knows of the files in `folder`, without what is too young to be sure of: the next comparison reads that.
+pub(crate) fn seen_by(index: &gix::index::State, folder: &Path) -> Seen {
+    let certain = Certain::of(index, folder);
     let mut seen = Seen::new();
     for entry in index.entries() {
-        if entry.stage() == Stage::Unconflicted && !is_too_young(&entry.stat, written) {
-            seen.insert(
-                entry.path(index).to_owned(),
-                (entry.stat, entry.id, entry.mode),
-            );
+        let path = entry.path(index);
+        if entry.stage() == Stage::Unconflicted && certain.is(path, &entry.stat) {
+            seen.insert(path.to_owned(), (entry.stat, entry.id, entry.mode));
         }
     }
     seen
 }
 
-/// Forgets what `index` knows of files that are too young, for an index that is written again.
-pub(crate) fn forget_the_young(index: &mut gix::index::State) {
-    let written = written(index);
-    for entry in index.entries_mut() {
-        if is_too_young(&entry.stat, written) {
+/// Forgets what `index` knows of files in `folder` that are too young, for an index that is written again.
+pub(crate) fn forget_the_young(index: &mut gix::index::State, folder: &Path) {
+    let certain = Certain::of(index, folder);
+    for (entry, path) in index.entries_mut_with_paths() {
+        if !certain.is(path, &entry.stat) {
             entry.stat = Stat::default();
         }
     }
-}
-
-/// When `index` was written: seconds, and nanoseconds in that second.
-fn written(index: &gix::index::State) -> (u32, u32) {
-    let timestamp = index.timestamp();
-    let seconds = u32::try_from(timestamp.unix_seconds()).unwrap_or(u32::MAX);
-    (seconds, timestamp.nanoseconds())
-}
-
-fn is_too_young(stat: &Stat, written: (u32, u32)) -> bool {
-    (stat.mtime.secs, stat.mtime.nsecs) >= written
 }
 
 /// Writes the index of `worktree`, whose lock is held, as `state` holds it; `seen` saves the next comparison from

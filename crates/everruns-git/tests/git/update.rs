@@ -260,3 +260,49 @@ async fn c09_a_file_as_young_as_its_index_is_still_seen_to_be_changed() {
     assert_eq!(porcelain(&folder), [" M young.txt"]);
     assert!(head.status().await.unwrap().dirty);
 }
+
+/// The same for a Git that only looks at seconds: an edit of the same size, within the second in which the index was
+/// written.
+#[tokio::test]
+async fn c09_an_edit_within_the_second_of_its_index_is_still_seen() {
+    let scene = Scene::new();
+    let project = scene.repository.path.clone();
+    git(&project, &["config", "core.trustctime", "false"]);
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let (file, index) = (
+        folder.join("young.txt"),
+        git(&folder, &["rev-parse", "--git-path", "index"]),
+    );
+    let index = folder.join(index);
+    let second = |path: &std::path::Path| {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).unwrap().mtime()
+    };
+    // Until all of it falls into one second.
+    for number in 100.. {
+        write(&file, &format!("one {number}\n"));
+        let noted = second(&file);
+        git(&folder, &["add", "young.txt"]);
+        git(&folder, &["commit", "-qm", "young"]);
+        write(&file, &format!("two {number}\n"));
+        if noted == second(&index) && noted == second(&file) {
+            break;
+        }
+    }
+    write(&project.join("other.txt"), "other\n");
+    scene.repository.commit_all("other");
+    let begun = second(&index);
+    loop {
+        head.update_from("main").await.unwrap();
+        assert_eq!(porcelain(&folder), [" M young.txt"]);
+        if second(&index) > begun {
+            break;
+        }
+        write(
+            &project.join("other.txt"),
+            &format!("{:?}\n", std::time::Instant::now()),
+        );
+        scene.repository.commit_all("other");
+    }
+}
