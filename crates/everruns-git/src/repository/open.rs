@@ -12,10 +12,10 @@ use crate::error::{GitStep as _, Result};
 const PACK_CACHE_BYTES: usize = 96 * 1024 * 1024;
 
 /// How many packs can come while a repository is open: those of a large capture do. The library's own number is 32, or
-/// a tenth of those that are there.
+/// a tenth of those that are there; each takes a little time at every opening.
 const SLOTS: Slots = Slots::AsNeededByDiskState {
     multiplier: 1.1,
-    minimum: 2048,
+    minimum: 256,
 };
 
 /// Settings that hold in every repository, whatever it says itself.

@@ -22,7 +22,7 @@ const LARGE: u64 = 32 << 20;
 const FILES_A_THREAD: usize = 16;
 
 /// How many bytes of files a thread holds back before it stores them.
-const HELD_A_THREAD: usize = 16 << 20;
+const HELD_A_THREAD: usize = 32 << 20;
 
 /// The largest file that is held back, in bytes: a larger one is worth an object of its own.
 const LARGEST_HELD: usize = 1 << 20;

@@ -107,7 +107,7 @@ async fn more_than_is_held_back_at_once_is_stored() {
     let head = scene.head("one").await;
     let folder = scene.folder(&head);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let count = 150 * threads;
+    let count = 300 * threads;
     for number in 0..count {
         let content = format!("{number:07}\n").repeat(16_384);
         write(&folder.join(format!("large/{number}")), &content);
