@@ -15,7 +15,7 @@ const PACK_CACHE_BYTES: usize = 96 * 1024 * 1024;
 /// a tenth of those that are there; each takes a little time at every opening.
 const SLOTS: Slots = Slots::AsNeededByDiskState {
     multiplier: 1.1,
-    minimum: 256,
+    minimum: 128,
 };
 
 /// Settings that hold in every repository, whatever it says itself.
