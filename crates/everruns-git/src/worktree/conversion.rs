@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use gix::ObjectId;
 use gix::attrs::StateRef;
 use gix::bstr::BStr;
 use gix::filter::Pipeline;
 use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
-use gix::objs::Write as _;
 use gix::sec::Trust;
 use gix::worktree::IndexPersistedOrInMemory;
 use gix::worktree::stack::state::attributes::Source;
@@ -32,56 +30,10 @@ pub(crate) fn conversion(
     Ok((pipeline, IndexPersistedOrInMemory::Persisted(index)))
 }
 
-/// Stores `content`, which is at `path` in `worktree`, as Git would.
+/// What Git would store of `content`, which is at `path` in `worktree`.
 ///
 /// A filter that fails although it is required is an error: what it should have made can't be made up for.
-pub(crate) fn store(
-    worktree: &gix::Repository,
-    pipeline: &mut Pipeline<'_>,
-    index: &gix::index::State,
-    path: &BStr,
-    content: &[u8],
-) -> Result<ObjectId> {
-    let converted = convert(worktree, pipeline, index, path, content)?;
-    Ok(worktree.write_blob(converted).git("store a file")?.detach())
-}
-
-/// As [`store`], of what isn't worth holding back.
-pub(super) fn store_at_once(
-    worktree: &gix::Repository,
-    pipeline: &mut Pipeline<'_>,
-    index: &gix::index::State,
-    path: &BStr,
-    content: &[u8],
-) -> Result<ObjectId> {
-    let step = "store a file";
-    let converted = convert(worktree, pipeline, index, path, content)?;
-    let kind = gix::objs::Kind::Blob;
-    let id = gix::objs::compute_hash(worktree.object_hash(), kind, &converted).git(step)?;
-    if !worktree.objects.exists_without_refresh(&id) {
-        // The database itself, below what is held in memory.
-        (*worktree.objects)
-            .write_buf_with_known_id(kind, &converted, id)
-            .git(step)?;
-    }
-    Ok(id)
-}
-
-/// The id under which [`store`] would store `content`.
-pub(super) fn hash(
-    worktree: &gix::Repository,
-    pipeline: &mut Pipeline<'_>,
-    index: &gix::index::State,
-    path: &BStr,
-    content: &[u8],
-) -> Result<ObjectId> {
-    let converted = convert(worktree, pipeline, index, path, content)?;
-    gix::objs::compute_hash(worktree.object_hash(), gix::objs::Kind::Blob, &converted)
-        .git("hash a file")
-}
-
-/// What `content` is stored as.
-fn convert<'a>(
+pub(super) fn convert<'a>(
     worktree: &gix::Repository,
     pipeline: &'a mut Pipeline<'_>,
     index: &gix::index::State,

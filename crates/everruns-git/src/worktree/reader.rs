@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::Mode;
+use gix::objs::Write as _;
 use gix::objs::tree::EntryKind;
 use gix::odb::memory::Storage;
 
-use super::conversion::{conversion, hash, store, store_at_once};
+use super::conversion::{conversion, convert};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
 use crate::objects::{hand_over, is_no_name_of_a_link, settle};
@@ -169,19 +170,11 @@ impl<'repo> Reader<'repo> {
 
     fn link_in_a_file(&mut self, path: &BStr) -> Result<Entry> {
         match self.files.read(path)? {
-            Found::File { content, .. } => Ok(Entry::Blob(EntryKind::Link, self.keep(&content)?)),
+            Found::File { content, .. } => Ok(Entry::Blob(
+                EntryKind::Link,
+                keep(self.worktree, self.keep, &content)?,
+            )),
             _ => Ok(Entry::Same),
-        }
-    }
-
-    /// Stores the target of a link.
-    fn keep(&self, target: &[u8]) -> Result<ObjectId> {
-        let step = "store a link";
-        if self.keep == Keep::Nowhere {
-            let hash = self.worktree.object_hash();
-            gix::objs::compute_hash(hash, gix::objs::Kind::Blob, target).git(step)
-        } else {
-            Ok(self.worktree.write_blob(target).git(step)?.detach())
         }
     }
 
@@ -207,23 +200,18 @@ impl<'repo> Reader<'repo> {
         let (found, _alone) = self.files.read_after(path, alone)?;
         match found {
             Found::Link(_) if is_no_name_of_a_link(path) => Ok(Entry::Uncaptured(Why::Name)),
-            Found::Link(target) => Ok(Entry::Blob(EntryKind::Link, self.keep(&target)?)),
+            Found::Link(target) => Ok(Entry::Blob(
+                EntryKind::Link,
+                keep(self.worktree, self.keep, &target)?,
+            )),
             Found::File {
                 content,
                 executable: found,
             } => {
                 let (pipeline, index) = (&mut self.pipeline, &self.index);
-                let id = match self.keep {
-                    Keep::Nowhere => hash(self.worktree, pipeline, index, path, &content)?,
-                    Keep::Stored if content.len() > LARGEST_HELD => {
-                        store_at_once(self.worktree, pipeline, index, path, &content)?
-                    }
-                    Keep::Stored | Keep::InMemory => {
-                        let id = store(self.worktree, pipeline, index, path, &content)?;
-                        self.hold(content.len())?;
-                        id
-                    }
-                };
+                let converted = convert(self.worktree, pipeline, index, path, &content)?;
+                let (id, held) = (keep(self.worktree, self.keep, &converted)?, converted.len());
+                self.hold(held)?;
                 let kind = if executable.unwrap_or(found) {
                     EntryKind::BlobExecutable
                 } else {
@@ -239,11 +227,33 @@ impl<'repo> Reader<'repo> {
 
     /// Counts `bytes` that are held back now, and stores what is when it has become much.
     fn hold(&mut self, bytes: usize) -> Result<()> {
-        self.held += bytes;
+        if bytes <= LARGEST_HELD {
+            self.held += bytes;
+        }
         if self.held > HELD_A_THREAD && self.keep == Keep::Stored {
             self.held = 0;
             settle(self.worktree)?;
         }
         Ok(())
+    }
+}
+
+/// The id of `content`, which is kept as is wanted. What is large isn't worth holding back.
+fn keep(worktree: &gix::Repository, keep: Keep, content: &[u8]) -> Result<ObjectId> {
+    let (step, kind) = ("store a file", gix::objs::Kind::Blob);
+    let hash = || gix::objs::compute_hash(worktree.object_hash(), kind, content).git(step);
+    match keep {
+        Keep::Nowhere => hash(),
+        Keep::Stored if content.len() > LARGEST_HELD => {
+            let id = hash()?;
+            if !worktree.objects.exists_without_refresh(&id) {
+                // The database itself, below what is held in memory.
+                (*worktree.objects)
+                    .write_buf_with_known_id(kind, content, id)
+                    .git(step)?;
+            }
+            Ok(id)
+        }
+        Keep::Stored | Keep::InMemory => Ok(worktree.write_blob(content).git(step)?.detach()),
     }
 }
