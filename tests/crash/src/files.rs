@@ -39,7 +39,7 @@ pub(crate) async fn of_head(head: &WorkspaceHead) -> anyhow::Result<Files> {
             }
             let path = WorkspacePath::parse(&name)?;
             let content = tree.read(&path, ReadRange::ALL).await?;
-            let text = String::from_utf8_lossy(&content.bytes).into_owned();
+            let text = String::from_utf8_lossy(content.bytes()).into_owned();
             files.insert(name, text);
         }
     }

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -85,26 +86,40 @@ impl ReadRange {
     };
 }
 
-/// What a read gave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+/// How many bytes are hashed when their version is asked for, which may be on a task that must not be held up. More are
+/// hashed where they are read.
+const HASHED_WHEN_ASKED: usize = 64 * 1024;
+
+/// What a read gave: bytes of a file, its size, and its version.
+///
+/// The version is always that of the file as it was when these bytes were read. That of a small file is computed when it
+/// is asked for the first time: who only reads does not pay for a hash.
+#[derive(Clone, Debug)]
 pub struct FileContent {
-    /// The bytes of the range.
-    pub bytes: Bytes,
-    /// The version of the whole file.
-    pub version: ContentVersion,
-    /// The size of the whole file, in bytes.
-    pub size: u64,
+    bytes: Bytes,
+    size: u64,
+    /// While it is empty, `bytes` are the whole file.
+    version: OnceLock<ContentVersion>,
 }
 
 impl FileContent {
     /// The `range` of `whole`, with the version of `whole`.
     pub fn of(whole: &Bytes, range: ReadRange) -> Self {
-        Self::with_version(whole, range, ContentVersion::of(whole))
+        let content = Self::cut(whole, range);
+        if content.bytes.len() < whole.len() || whole.len() > HASHED_WHEN_ASKED {
+            content.version.get_or_init(|| ContentVersion::of(whole));
+        }
+        content
     }
 
     /// The `range` of `whole`, whose version is known to be `version`.
     pub fn with_version(whole: &Bytes, range: ReadRange, version: ContentVersion) -> Self {
+        let content = Self::cut(whole, range);
+        content.version.get_or_init(|| version);
+        content
+    }
+
+    fn cut(whole: &Bytes, range: ReadRange) -> Self {
         let start = usize::try_from(range.offset)
             .unwrap_or(usize::MAX)
             .min(whole.len());
@@ -114,11 +129,40 @@ impl FileContent {
             .map_or(rest, |n| usize::try_from(n).unwrap_or(usize::MAX).min(rest));
         Self {
             bytes: whole.slice(start..start + wanted),
-            version,
             size: whole.len() as u64,
+            version: OnceLock::new(),
         }
     }
+
+    /// The bytes of the range.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The bytes of the range, without a copy.
+    pub fn into_bytes(self) -> Bytes {
+        self.bytes
+    }
+
+    /// The size of the whole file, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The version of the whole file.
+    pub fn version(&self) -> ContentVersion {
+        *self.version.get_or_init(|| ContentVersion::of(&self.bytes))
+    }
 }
+
+/// The same bytes of the same version of a file.
+impl PartialEq for FileContent {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size && self.bytes == other.bytes && self.version() == other.version()
+    }
+}
+
+impl Eq for FileContent {}
 
 #[cfg(test)]
 mod tests {
@@ -133,6 +177,26 @@ mod tests {
     }
 
     #[test]
+    fn a_small_file_is_hashed_when_asked_and_a_large_one_when_read() {
+        for (length, is_known) in [(HASHED_WHEN_ASKED, false), (HASHED_WHEN_ASKED + 1, true)] {
+            let whole = Bytes::from(vec![7; length]);
+            let content = FileContent::of(&whole, ReadRange::ALL);
+            assert_eq!(content.version.get().is_some(), is_known, "{length}");
+            assert_eq!(content.version(), ContentVersion::of(&whole));
+            assert_eq!(content.clone().version(), content.version());
+            assert_eq!(content, FileContent::of(&whole, ReadRange::ALL));
+        }
+        let part = ReadRange {
+            offset: 1,
+            length: Some(1),
+        };
+        let (one, other) = (Bytes::from_static(b"abc"), Bytes::from_static(b"abd"));
+        let (one, other) = (FileContent::of(&one, part), FileContent::of(&other, part));
+        assert_eq!(one.bytes(), other.bytes());
+        assert_ne!(one, other, "they are of other versions");
+    }
+
+    #[test]
     fn ranges_are_clipped_and_keep_the_whole_version() {
         let whole = Bytes::from_static(b"0123456789");
         let part = FileContent::of(
@@ -142,8 +206,8 @@ mod tests {
                 length: Some(10),
             },
         );
-        assert_eq!((part.bytes.as_ref(), part.size), (b"89".as_slice(), 10));
-        assert_eq!(part.version, ContentVersion::of(&whole));
+        assert_eq!((part.bytes().as_ref(), part.size()), (b"89".as_slice(), 10));
+        assert_eq!(part.version(), ContentVersion::of(&whole));
         assert!(
             FileContent::of(
                 &whole,
@@ -152,7 +216,7 @@ mod tests {
                     length: None
                 }
             )
-            .bytes
+            .bytes()
             .is_empty()
         );
     }

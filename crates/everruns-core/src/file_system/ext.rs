@@ -16,7 +16,7 @@ pub trait SessionFileSystemExt: SessionFileSystem {
     /// As [`SessionFileSystem::read`], and for a text that is no path.
     async fn read_all(&self, path: &str) -> Result<Bytes, FileSystemError> {
         let path = WorkspacePath::parse(path)?;
-        Ok(self.read(&path, ReadRange::ALL).await?.bytes)
+        Ok(self.read(&path, ReadRange::ALL).await?.into_bytes())
     }
 
     /// Writes the whole file at `path`, given as text, whatever was there.
@@ -50,7 +50,7 @@ pub trait SessionFileSystemExt: SessionFileSystem {
             )
             .await
         {
-            Ok(content) => Ok(Some(content.version)),
+            Ok(content) => Ok(Some(content.version())),
             Err(FileSystemError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }

@@ -78,7 +78,7 @@ impl Tool for EditFile {
             )));
         };
         stale::check_seen(context, &path, &now).await?;
-        let Some(before) = encoding::decode(&now.bytes) else {
+        let Some(before) = encoding::decode(now.bytes()) else {
             return Err(ToolError::new(format!(
                 "{path} is a binary file: it cannot be edited as text. Overwrite it with write_file, or leave it."
             )));
@@ -91,7 +91,7 @@ impl Tool for EditFile {
         }
         let replacements: Vec<_> = wanted.edits.into_iter().map(replacement).collect();
         let edited = blocking(move || edit(&before, &replacements)).await??;
-        let precondition = Precondition::Matches(now.version);
+        let precondition = Precondition::Matches(now.version());
         let written = context
             .file_system()
             .write(&path, edited.bytes.clone(), precondition)

@@ -82,7 +82,9 @@ impl Tool for ReadFile {
             .read(&path, ReadRange::ALL)
             .await
             .map_err(errors::explain)?;
-        context.seen().note(&path, content.version, &content.bytes);
+        context
+            .seen()
+            .note(&path, content.version(), content.bytes());
         let name = path.to_string();
         blocking(move || read(name, &content, &arguments)).await?
     }
@@ -94,8 +96,8 @@ fn read(
     arguments: &Arguments,
 ) -> Result<ToolOutput, ToolError> {
     let mut facts = Facts {
-        version: content.version.to_string(),
-        size: content.size,
+        version: content.version().to_string(),
+        size: content.size(),
         encoding: None,
         line_ends: None,
         lines: 0,
@@ -105,10 +107,11 @@ fn read(
         next_offset: None,
         path,
     };
-    let Some(decoded) = encoding::decode(&content.bytes) else {
+    let Some(decoded) = encoding::decode(content.bytes()) else {
         let text = format!(
             "{} is a binary file of {} bytes; its content is not shown.",
-            facts.path, content.size
+            facts.path,
+            content.size()
         );
         return Ok(ToolOutput::new(text).with_data(&facts));
     };

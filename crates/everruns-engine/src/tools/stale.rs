@@ -29,12 +29,12 @@ pub(super) async fn check_seen(
              then repeat the change."
         )));
     };
-    if seen.version == now.version {
+    if seen.version == now.version() {
         return Ok(());
     }
-    let mut message = conflict(path, now.version);
+    let mut message = conflict(path, now.version());
     if let Some(before) = seen.bytes {
-        let now = now.bytes.clone();
+        let now = now.bytes().clone();
         message.push_str(&blocking(move || diff::since(&before, &now)).await?);
     }
     Err(ToolError::new(message))
@@ -61,7 +61,7 @@ pub(super) async fn explained<T>(
     if let Some(before) = context.seen().get(path).and_then(|seen| seen.bytes)
         && let Ok(Some(now)) = present(context, path).await
     {
-        message.push_str(&blocking(move || diff::since(&before, &now.bytes)).await?);
+        message.push_str(&blocking(move || diff::since(&before, now.bytes())).await?);
     }
     Err(ToolError::new(message).with_source(error))
 }

@@ -57,7 +57,7 @@ impl Tool for WriteFile {
             None => Precondition::Absent,
             Some(now) => {
                 stale::check_seen(context, &path, now).await?;
-                Precondition::Matches(now.version)
+                Precondition::Matches(now.version())
             }
         };
         let bytes = Bytes::from(wanted.content);

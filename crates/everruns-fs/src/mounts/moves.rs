@@ -111,10 +111,10 @@ async fn copy_all(
         let content = source
             .tree
             .errors(source.tree.files.read(from, ReadRange::ALL).await)?;
-        let written = target.write(to, content.bytes, before).await;
+        let written = target.write(to, content.bytes().clone(), before).await;
         let there = match &written {
             Ok(version) => Some(*version),
-            Err(error) => error.is_of_a_made_change().then_some(content.version),
+            Err(error) => error.is_of_a_made_change().then_some(content.version()),
         };
         copied.extend(there.map(|version| Copied {
             from: from.clone(),
@@ -129,11 +129,11 @@ async fn copy_all(
         let kept = target
             .tree
             .errors(target.tree.files.read(to, length).await)?;
-        if version != content.version || kept.version != content.version {
+        if version != content.version() || kept.version() != content.version() {
             return Err(FileSystemError::Conflict {
                 path: target.tree.outward(to),
-                expected: Precondition::Matches(content.version),
-                current: Some(kept.version),
+                expected: Precondition::Matches(content.version()),
+                current: Some(kept.version()),
             });
         }
     }

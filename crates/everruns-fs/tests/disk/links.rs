@@ -85,7 +85,7 @@ async fn h18_links_inside_work_and_stay_links() {
                 .write(
                     &path(text),
                     new.clone().into(),
-                    Precondition::Matches(content.version),
+                    Precondition::Matches(content.version()),
                 )
                 .await
                 .unwrap();

@@ -150,7 +150,11 @@ async fn assert_resolved(fixture: &Fixture, text: &str, resolved: &WorkspacePath
         fixture.files.read(&path(text), ReadRange::ALL).await,
         fixture.files.read(resolved, ReadRange::ALL).await,
     ) {
-        assert_eq!(before.bytes, after.bytes, "{text} resolved to {resolved}");
+        assert_eq!(
+            before.bytes(),
+            after.bytes(),
+            "{text} resolved to {resolved}"
+        );
     }
 }
 

@@ -22,7 +22,7 @@ async fn h15_the_partner_of_a_hard_link_keeps_its_bytes() {
             .write(
                 &path("mine"),
                 "changed".into(),
-                Precondition::Matches(content.version),
+                Precondition::Matches(content.version()),
             )
             .await
             .unwrap();
@@ -164,7 +164,7 @@ async fn h44_a_file_truncated_during_reads_is_read() {
                 .read(&path("f"), ReadRange::ALL)
                 .await
                 .unwrap();
-            assert!(content.bytes.len() <= 1 << 20);
+            assert!(content.bytes().len() <= 1 << 20);
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         editor.join().unwrap();

@@ -54,7 +54,7 @@ async fn preconditions_decide_and_conflicts_change_nothing() {
             .await
             .unwrap();
         assert_eq!(
-            (content.bytes.as_ref(), content.version, content.size),
+            (content.bytes().as_ref(), content.version(), content.size()),
             (&b"w"[..], two, 3)
         );
         assert_eq!(files.version(&path("none")).await.unwrap(), None);
@@ -76,7 +76,7 @@ async fn h51_a_change_from_outside_is_a_conflict() {
             .write(
                 &path("f"),
                 "mine".into(),
-                Precondition::Matches(read.version),
+                Precondition::Matches(read.version()),
             )
             .await
             .unwrap_err();

@@ -21,13 +21,13 @@ async fn add(files: &impl everruns_core::file_system::SessionFileSystem) {
     let mut left = ADDITIONS;
     while left > 0 {
         let content = files.read(&at, ReadRange::ALL).await.unwrap();
-        let number: u32 = std::str::from_utf8(&content.bytes)
+        let number: u32 = std::str::from_utf8(content.bytes())
             .unwrap()
             .parse()
             .unwrap();
         let next = (number + 1).to_string();
         match files
-            .write(&at, next.into(), Precondition::Matches(content.version))
+            .write(&at, next.into(), Precondition::Matches(content.version()))
             .await
         {
             Ok(_) => left -= 1,

@@ -66,7 +66,7 @@ impl Broken {
             .read(path, ReadRange::ALL)
             .await
             .ok()
-            .map(|content| content.version)
+            .map(|content| content.version())
     }
 }
 
@@ -79,12 +79,9 @@ impl SessionFileSystem for Broken {
     ) -> Result<FileContent, FileSystemError> {
         let content = self.inner.read(&self.path(path), range).await?;
         if self.flaw == Flaw::VersionOfRange {
-            let (size, mut wrong) = (
-                content.size,
-                FileContent::of(&content.bytes, ReadRange::ALL),
-            );
-            wrong.size = size;
-            return Ok(wrong);
+            let whole = self.inner.read(&self.path(path), ReadRange::ALL).await?;
+            let wrong = ContentVersion::of(content.bytes());
+            return Ok(FileContent::with_version(whole.bytes(), range, wrong));
         }
         Ok(content)
     }

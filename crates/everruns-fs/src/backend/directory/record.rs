@@ -101,9 +101,9 @@ impl Records {
             reason,
         };
         let record: Record =
-            serde_json::from_slice(&content.bytes).map_err(|error| unusable(error.to_string()))?;
+            serde_json::from_slice(content.bytes()).map_err(|error| unusable(error.to_string()))?;
         if record.format == FORMAT {
-            Ok(Some((record, Precondition::Matches(content.version))))
+            Ok(Some((record, Precondition::Matches(content.version()))))
         } else {
             Err(unusable(format!(
                 "its format is {}, not {FORMAT}",

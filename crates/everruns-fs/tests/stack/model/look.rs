@@ -35,9 +35,9 @@ pub(super) async fn read(
         .length
         .map_or(bytes.len(), |length| usize::try_from(length).unwrap());
     let end = bytes.len().min(start + length);
-    assert_eq!(read.bytes, bytes[start..end], "{path}");
-    assert_eq!(Some(read.version), plain.version(path), "{path}");
-    assert_eq!(read.size, bytes.len() as u64, "{path}");
+    assert_eq!(read.bytes().as_ref(), &bytes[start..end], "{path}");
+    assert_eq!(Some(read.version()), plain.version(path), "{path}");
+    assert_eq!(read.size(), bytes.len() as u64, "{path}");
 }
 
 /// Looks at an entry, and compares its kind and size.

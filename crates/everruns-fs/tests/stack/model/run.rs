@@ -202,7 +202,7 @@ pub(super) async fn contents(files: &dyn SessionFileSystem, mounts: &[&str]) -> 
                 found.insert(at, None);
             } else {
                 let content = files.read(&at, ReadRange::ALL).await.unwrap();
-                found.insert(at, Some(content.bytes));
+                found.insert(at, Some(content.into_bytes()));
             }
         }
     }

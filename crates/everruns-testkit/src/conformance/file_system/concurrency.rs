@@ -109,16 +109,16 @@ pub(super) async fn readers_see_whole_versions(subject: Subject) -> CheckResult 
             let mut reads = 0_u32;
             while reads == 0 || !done.load(Ordering::Relaxed) {
                 let content = subject.fs.read(&path("file")?, ReadRange::ALL).await?;
-                let actual = ContentVersion::of(&content.bytes);
+                let actual = ContentVersion::of(content.bytes());
                 ensure!(
                     allowed.contains(&actual),
                     "a torn read of {} bytes",
-                    content.bytes.len()
+                    content.bytes().len()
                 );
-                ensure_eq!(content.version, actual, "the version of what was read");
+                ensure_eq!(content.version(), actual, "the version of what was read");
                 ensure_eq!(
-                    content.size,
-                    content.bytes.len() as u64,
+                    content.size(),
+                    content.bytes().len() as u64,
                     "the size of what was read"
                 );
                 reads += 1;

@@ -58,8 +58,8 @@ pub(super) async fn ranges_are_clipped(subject: Subject) -> CheckResult {
     for (offset, length, expected) in cases {
         let range = ReadRange { offset, length };
         let content = subject.fs.read(&path("digits")?, range).await?;
-        ensure_eq!(content.bytes.as_ref(), expected, "the bytes of {range:?}");
-        ensure_eq!(content.size, 10, "the size with {range:?}");
+        ensure_eq!(content.bytes().as_ref(), expected, "the bytes of {range:?}");
+        ensure_eq!(content.size(), 10, "the size with {range:?}");
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ pub(super) async fn ranges_carry_the_whole_version(subject: Subject) -> CheckRes
             .read(&path("file")?, ReadRange { offset, length })
             .await?;
         ensure_eq!(
-            content.version,
+            content.version(),
             ContentVersion::of(&whole),
             "the version of a part"
         );

@@ -65,7 +65,7 @@ impl Subject {
 
     pub(super) async fn read(&self, path: &str) -> Result<Bytes, FileSystemError> {
         let path = WorkspacePath::parse(path)?;
-        Ok(self.fs.read(&path, ReadRange::ALL).await?.bytes)
+        Ok(self.fs.read(&path, ReadRange::ALL).await?.into_bytes())
     }
 
     /// The names in a folder.

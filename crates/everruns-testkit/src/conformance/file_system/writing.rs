@@ -30,7 +30,7 @@ pub(super) async fn version_is_the_content_hash(subject: Subject) -> CheckResult
         .fs
         .read(&path("file")?, ReadRange::ALL)
         .await?
-        .version;
+        .version();
     ensure_eq!(read, written, "the version a read returns");
     let twin = subject.write("twin", b"content").await?;
     ensure_eq!(twin, written, "the version of equal bytes");
@@ -71,7 +71,7 @@ pub(super) async fn empty_files(subject: Subject) -> CheckResult {
     ensure_eq!(version, ContentVersion::of(b""), "the version");
     let content = subject.fs.read(&path("empty")?, ReadRange::ALL).await?;
     ensure_eq!(
-        (content.bytes.len(), content.size),
+        (content.bytes().len(), content.size()),
         (0, 0),
         "its bytes and size"
     );

@@ -146,7 +146,7 @@ pub(super) async fn get(head: &WorkspaceHead, path: &str) -> Result<Option<Strin
     use everruns_core::file_system::FileSystemError;
     let path = WorkspacePath::parse(path)?;
     match head.file_system().read(&path, ReadRange::ALL).await {
-        Ok(content) => Ok(Some(String::from_utf8_lossy(&content.bytes).into_owned())),
+        Ok(content) => Ok(Some(String::from_utf8_lossy(content.bytes()).into_owned())),
         Err(FileSystemError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
