@@ -15,8 +15,10 @@ mod host;
 mod judge;
 mod lease;
 mod list;
+mod many;
 mod migrate;
 mod open;
+mod plan;
 mod probe;
 #[cfg(unix)]
 mod replace;

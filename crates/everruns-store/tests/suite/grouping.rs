@@ -1,14 +1,20 @@
 //! Appends of many sessions at once share the flush of the disk.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use everruns_core::clock::Timestamp;
+use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
     AppendRequest, EventPayload, FencingToken, LeaseOwner, Sequence, SessionStore as _, StoreError,
 };
 use everruns_store::SqliteSessionStore;
+use futures::future::join_all;
 
+use crate::support::child;
+use crate::support::place::Place;
 use crate::support::samples::new_session;
 
 const APPENDS: u64 = 40;
@@ -120,4 +126,79 @@ async fn each_of_a_group_gets_its_own_answer() {
     for task in tasks {
         task.await.unwrap();
     }
+}
+
+/// Counted where a transaction is about to be committed, in a process of its own. All begin to wait before the first is
+/// written, because the one thread first asks each of them to begin.
+#[tokio::test]
+async fn those_that_wait_share_a_commit_unless_it_fails() {
+    const TEST: &str = concat!(
+        module_path!(),
+        "::those_that_wait_share_a_commit_unless_it_fails"
+    );
+    let place = Place::sqlite(TEST);
+    if !place.is_child {
+        let mut child = place.spawn("");
+        assert_eq!(child.hear().as_deref(), Some("counted"));
+        assert!(child.wait().success());
+        return;
+    }
+    let store = SqliteSessionStore::open(&place.target).await.unwrap();
+    let mut sessions = Vec::new();
+    for number in 0..16 {
+        sessions.push(leased(&store, &format!("ses_{number}")).await);
+    }
+    let commits = Arc::new(AtomicUsize::new(0));
+    let fails = Arc::new(AtomicUsize::new(usize::MAX));
+    {
+        let (commits, fails) = (Arc::clone(&commits), Arc::clone(&fails));
+        failpoint::arm("store.append.before-commit", move || {
+            commits.fetch_add(1, Ordering::SeqCst) != fails.load(Ordering::SeqCst)
+        });
+    }
+    let round = async |place| {
+        let appends = sessions
+            .iter()
+            .map(|(id, token)| store.append(request(id, *token, place)));
+        for receipt in join_all(appends).await {
+            let receipt = receipt.unwrap();
+            assert_eq!((receipt.last.0, receipt.replayed), (place + 1, false));
+        }
+        commits.swap(0, Ordering::SeqCst)
+    };
+    assert_eq!(round(0).await, 1, "one commit for all");
+    fails.store(0, Ordering::SeqCst);
+    assert_eq!(round(1).await, 1 + 16, "each alone when it fails for all");
+    fails.store(usize::MAX, Ordering::SeqCst);
+    assert_eq!(round(2).await, 1, "together again");
+    child::tell("counted");
+}
+
+/// A runtime that shuts down takes along the task that was to write.
+#[test]
+fn who_comes_after_a_writer_that_has_gone_writes() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let stays = runtime();
+    let (store, session, token) = stays.block_on(async {
+        let file = folder.path().join("sessions.db");
+        let store = SqliteSessionStore::open(file).await.unwrap();
+        let (session, token) = leased(&store, "s").await;
+        (store, session, token)
+    });
+    let goes = runtime();
+    let mut abandoned = Box::pin(store.append(request(&session, token, 0)));
+    goes.block_on(async {
+        assert!(futures::poll!(&mut abandoned).is_pending());
+    });
+    drop(goes);
+    let told = stays.block_on(abandoned).unwrap_err();
+    assert!(matches!(told, StoreError::Unavailable { .. }), "{told}");
+    let receipt = stays.block_on(store.append(request(&session, token, 0)));
+    assert_eq!(receipt.unwrap().last, Sequence(1));
 }
