@@ -1,16 +1,18 @@
 //! Copies of the whole database, made while it is used.
 
+use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use everruns_core::clock::{Clock as _, SystemClock};
 use everruns_core::session::{EventPayload, StoreError};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use sqlx::ConnectOptions as _;
 use sqlx::Connection as _;
 
 use super::database::Database;
+use super::draft::Draft;
 use super::judge::judge;
 use super::{open, probe};
 use crate::RetryPolicy;
@@ -29,10 +31,9 @@ pub(super) async fn back_up(database: &Arc<Database>, target: &Path) -> Result<(
     let target = std::path::absolute(target).map_err(|error| failed(BACK_UP, error))?;
     let database = Arc::clone(database);
     to_its_end(BACK_UP, async move {
-        let draft = draft(&target);
-        remove(&draft, BACK_UP).await?;
-        let result = copy(&database.location, database.policy, &draft).await;
-        finish(result, draft, target, BACK_UP).await
+        let draft = Draft::beside(target, BACK_UP).await?;
+        let copied = copy(&database.location, database.policy, draft.path()).await;
+        draft.finish(copied, BACK_UP).await
     })
     .await
 }
@@ -47,25 +48,64 @@ pub(super) async fn restore(
     let (backup, target) = (absolute(backup)?, absolute(target)?);
     to_its_end(RESTORE, async move {
         probe::probe(&backup, policy).await?;
-        let draft = draft(&target);
-        remove(&draft, RESTORE).await?;
-        let mut result = copy(&backup, policy, &draft).await;
-        if result.is_ok() {
-            result = leap(&draft, policy).await;
-        }
-        finish(result, draft, target, RESTORE).await
+        let draft = Draft::beside(target, RESTORE).await?;
+        let restored = fill(&backup, draft.path(), policy).await;
+        draft.finish(restored, RESTORE).await
     })
     .await
 }
 
-/// One transaction reads everything, so that the copy is of one moment and writers go on.
+/// Makes `target`, which must not exist, of a backup. What it fails to finish stays, under that name.
+pub(super) async fn restore_in_place(
+    backup: &Path,
+    target: PathBuf,
+    policy: RetryPolicy,
+) -> Result<(), StoreError> {
+    probe::probe(backup, policy).await?;
+    let made = target.clone();
+    blocking(RESTORE, move || {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let made = options.open(&made).map(drop);
+        made.map_err(|error| failed(RESTORE, error))
+    })
+    .await?;
+    fill(backup, &target, policy).await?;
+    blocking(RESTORE, move || {
+        flush(&target)
+            .and_then(|()| flush(target.parent().unwrap_or(&target)))
+            .map_err(|error| failed(RESTORE, error))
+    })
+    .await
+}
+
+async fn fill(backup: &Path, draft: &Path, policy: RetryPolicy) -> Result<(), StoreError> {
+    copy(backup, policy, draft).await?;
+    leap(draft, policy).await
+}
+
+/// One transaction reads everything, so that the copy is of one moment and writers go on. `to` is a file of ours.
 async fn copy(from: &Path, policy: RetryPolicy, to: &Path) -> Result<(), StoreError> {
     let judge = |error| judge(error, BACK_UP, from);
+    let Some(name) = to.to_str() else {
+        let reason = "SQLite takes names of UTF-8 only";
+        return Err(failed(
+            BACK_UP,
+            io::Error::new(io::ErrorKind::InvalidInput, reason),
+        ));
+    };
     attempt::run(policy, BACK_UP, Repeat::Safe, judge, || async {
+        // SQLite writes into an empty file only, which an attempt before may have begun to fill.
+        let file = to.to_owned();
+        blocking(BACK_UP, move || {
+            let emptied = OpenOptions::new().write(true).truncate(true).open(file);
+            emptied.map(drop).map_err(|error| failed(BACK_UP, error))
+        })
+        .await?;
         let options = open::options(from, policy);
         let mut connection = options.create_if_missing(false).connect().await?;
         let copied = sqlx::query("VACUUM INTO $1")
-            .bind(to.to_string_lossy().into_owned())
+            .bind(name)
             .execute(&mut connection)
             .await;
         // Nothing was written here, so that a failure to close loses nothing.
@@ -102,55 +142,6 @@ async fn leap(draft: &Path, policy: RetryPolicy) -> Result<(), StoreError> {
         Ok(connection.close().await?)
     })
     .await
-}
-
-fn draft(target: &Path) -> PathBuf {
-    let mut name = target.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
-}
-
-async fn remove(draft: &Path, operation: &'static str) -> Result<(), StoreError> {
-    let draft = draft.to_owned();
-    blocking(operation, move || match std::fs::remove_file(&draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(operation, error)),
-        _ => Ok(()),
-    })
-    .await
-}
-
-/// Gives a finished copy its name, or removes one that is not.
-async fn finish(
-    result: Result<(), StoreError>,
-    draft: PathBuf,
-    target: PathBuf,
-    operation: &'static str,
-) -> Result<(), StoreError> {
-    let named = match result {
-        Ok(()) => {
-            let draft = draft.clone();
-            blocking(operation, move || name(&draft, &target, operation)).await
-        }
-        Err(error) => Err(error),
-    };
-    if named.is_err() {
-        remove(&draft, operation).await?;
-    }
-    named
-}
-
-fn name(draft: &Path, target: &Path, operation: &'static str) -> Result<(), StoreError> {
-    flush(draft).map_err(|error| failed(operation, error))?;
-    match renameat_with(CWD, draft, CWD, target, RenameFlags::NOREPLACE) {
-        Err(rustix::io::Errno::EXIST) => {
-            return Err(StoreError::FileExists {
-                location: target.to_owned(),
-            });
-        }
-        other => other.map_err(|error| failed(operation, error.into()))?,
-    }
-    let folder = target.parent().unwrap_or(target);
-    flush(folder).map_err(|error| failed(operation, error))
 }
 
 pub(super) fn flush(path: &Path) -> io::Result<()> {

@@ -8,6 +8,8 @@ mod bind;
 mod create;
 mod database;
 mod delete;
+#[cfg(unix)]
+mod draft;
 mod events;
 mod fork;
 mod group;

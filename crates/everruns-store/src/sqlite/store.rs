@@ -67,7 +67,8 @@ impl SqliteSessionStore {
 
     /// Writes a copy of one moment to `target`, which must not exist, while the database is used by anyone.
     ///
-    /// Dropping the future does not stop it. A crash leaves no file of that name, at most one that ends with `.part`.
+    /// Dropping the future does not stop it. The copy is its owner's alone to read. A crash leaves no file of that name, at
+    /// most one that begins with it and ends with `.part`.
     ///
     /// # Errors
     /// `FileExists`, and the store's own.

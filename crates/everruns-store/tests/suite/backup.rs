@@ -147,3 +147,57 @@ async fn what_is_no_backup_is_not_restored() {
         .unwrap_err();
     assert!(!target.exists(), "nothing was made");
 }
+
+/// Whatever a user has named like an unfinished copy is the user's, and so is what has the copy's name.
+#[tokio::test]
+async fn a_copy_touches_no_file_but_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let names = || {
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = names.map(|name| name.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let database = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(database.path().join("sessions.db"))
+        .await
+        .unwrap();
+    store.create(new_session("s")).await.unwrap();
+    let theirs = ["backup.part", "restored.part", "taken", "taken.part"];
+    for name in theirs {
+        std::fs::write(at(name), name).unwrap();
+    }
+    store.backup(at("backup")).await.unwrap();
+    SqliteSessionStore::restore(at("backup"), at("restored"))
+        .await
+        .unwrap();
+    std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
+    let made = names();
+    assert_eq!(made.len(), theirs.len() + 3, "{made:?}");
+    for taken in ["taken", "link", "backup"] {
+        for refused in [
+            store.backup(at(taken)).await,
+            SqliteSessionStore::restore(at("backup"), at(taken)).await,
+        ] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, StoreError::FileExists { .. }), "{error}");
+        }
+    }
+    SqliteSessionStore::restore(at("taken"), at("other"))
+        .await
+        .unwrap_err();
+    assert_eq!(names(), made);
+    for name in theirs {
+        assert_eq!(std::fs::read(at(name)).unwrap(), name.as_bytes());
+    }
+    for copy in ["backup", "restored"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(at(copy)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{copy} is nobody else's business");
+        let copy = SqliteSessionStore::open(at(copy)).await.unwrap();
+        copy.session(&everruns_core::ids::SessionId::new("s").unwrap())
+            .await
+            .unwrap();
+    }
+}

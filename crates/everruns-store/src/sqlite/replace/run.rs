@@ -5,7 +5,7 @@ use std::path::Path;
 use everruns_core::failpoint::hit;
 use everruns_core::session::StoreError;
 
-use super::super::backup::{failed, restore};
+use super::super::backup::{failed, restore_in_place};
 use super::alone::Alone;
 use super::lock::Lock;
 use super::names::exchange;
@@ -55,7 +55,7 @@ async fn in_workplace(
     policy: RetryPolicy,
     work: &Workplace,
 ) -> Result<bool, StoreError> {
-    restore(backup, &work.copy(), policy).await?;
+    restore_in_place(backup, work.copy(), policy).await?;
     let lock = Lock::take(location, policy).await?;
     let (work, location, aside) = (work.clone(), location.to_owned(), aside.to_owned());
     let done = blocking(REPLACE, move || {

@@ -18,16 +18,8 @@ use super::run::REPLACE;
 const SUFFIX: &str = ".restoring";
 /// The copy that is being made, and after the exchange the database before.
 const COPY: &str = "copy";
-/// What the making of a copy adds to its name, until it is whole.
-const PARTS: [&str; 7] = [
-    ".part",
-    ".part-journal",
-    ".part-wal",
-    ".part-shm",
-    "-journal",
-    "-wal",
-    "-shm",
-];
+/// What SQLite adds to a copy's name while it changes it.
+const PARTS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The file that is made first. Without it the folder is somebody else's.
 const MARK: &str = "mark";
 const MARK_TEXT: &[u8] =
