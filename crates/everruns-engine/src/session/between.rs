@@ -19,7 +19,7 @@ pub(super) async fn hold<'a>(
     }
     active.held(&state);
     repair::finish_intent(journal, active, &mut state).await?;
-    let events = repair::closing(active, &state).await;
+    let events = repair::closing(journal, active, &mut state).await;
     if !events.is_empty() {
         journal.append(&mut state, events).await?;
     }

@@ -11,7 +11,7 @@ use everruns_core::workspace::{
 use super::conversation::FileState;
 use super::intent::Wish;
 use super::journal::{Journal, JournalState};
-use super::{Active, Session, SessionCore, SessionError, between, resume};
+use super::{Active, Session, SessionCore, SessionError, between, lease, resume};
 
 /// Makes another session of this one: its first events, and a head with the files of that place.
 pub(super) async fn fork(
@@ -50,7 +50,8 @@ pub(super) async fn fork(
     };
     journal.append(&mut state, vec![begun]).await?;
     failpoint::hit("engine.fork.after-intent")?;
-    match head.fork(wish.head.clone()).await {
+    let making = head.fork(wish.head.clone());
+    match lease::while_renewed(journal, &mut state, making).await {
         Ok(made) => finish(journal, &active, &mut state, &wish, &made).await?,
         Err(error) => return Err(give_up(journal, &mut state, &wish, error).await),
     }
@@ -135,7 +136,7 @@ async fn finish(
     }
     failpoint::hit("engine.fork.after-claim")?;
     if let Some(checkpoint) = &wish.checkpoint
-        && let Err(error) = made.restore(checkpoint).await
+        && let Err(error) = lease::while_renewed(journal, state, made.restore(checkpoint)).await
     {
         return Err(undo(journal, state, wish, made, error).await);
     }

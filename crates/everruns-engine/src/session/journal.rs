@@ -36,7 +36,8 @@ pub(crate) struct Services {
 /// The one writer of a session's events in this process, with the conversation they make.
 ///
 /// The state is behind an async lock that is held while the store is asked, so that events are appended one
-/// batch after the other. Nothing else waits while holding it.
+/// batch after the other. It is also held while files are forked, brought back or kept between two turns, so that none
+/// begins meanwhile; the lease is renewed then by who holds the lock.
 #[derive(Debug)]
 pub(crate) struct Journal {
     pub(super) session: SessionId,

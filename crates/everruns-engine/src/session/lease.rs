@@ -5,6 +5,7 @@
 //! store fences off its token besides. Where that cannot be told, the lease is waited for until it expires unless
 //! it is seen to be renewed.
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -111,7 +112,6 @@ async fn keeper(journal: Weak<Journal>, nudge: Arc<Notify>) {
 
 /// Renews or gives up the lease; returns after how long to look again, or `None` when there is none any more.
 async fn tend(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
-    let services = &journal.services;
     if state.running.is_none() {
         let idle = state.last_use.elapsed();
         if state.token.is_some() && idle < LINGER {
@@ -120,6 +120,38 @@ async fn tend(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
         give_up(journal, state).await;
         return idle::shed_when_due(journal, state);
     }
+    let wait = renew_when_due(journal, state).await;
+    if wait.is_none()
+        && let Some(turn) = &state.running
+    {
+        tracing::warn!(session = %journal.session, "the turn is stopped");
+        turn.cancellation.cancel();
+    }
+    wait
+}
+
+/// Does what takes long for one who keeps the state locked, so that the keeper cannot renew the lease meanwhile.
+///
+/// A lease that is lost stops nothing: what is under way comes to its end, and the store refuses the record of it.
+pub(super) async fn while_renewed<T>(
+    journal: &Journal,
+    state: &mut JournalState,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    while let Some(wait) = renew_when_due(journal, state).await {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+    work.await
+}
+
+/// Renews the lease when a third of its time has passed; returns after how long to look again, or `None` when there is
+/// none any more.
+async fn renew_when_due(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
+    let services = &journal.services;
     let token = state.token?;
     let due = services.lease_duration / 3;
     let since = state.renewed.elapsed();
@@ -141,11 +173,8 @@ async fn tend(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
             Some(due)
         }
         Ok(_) | Err(StoreError::LeaseHeld { .. } | StoreError::NotFound { .. }) => {
-            tracing::warn!(session = %journal.session, "the lease was lost: the turn is stopped");
+            tracing::warn!(session = %journal.session, "the lease was lost");
             state.token = None;
-            if let Some(turn) = &state.running {
-                turn.cancellation.cancel();
-            }
             None
         }
         Err(error) => {

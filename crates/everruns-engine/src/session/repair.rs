@@ -1,7 +1,7 @@
 use everruns_core::session::{EventPayload, ToolOutcome, TurnOutcome};
 
 use super::journal::{Journal, JournalState};
-use super::{Active, Intent, SessionError, fork, keep, rewind};
+use super::{Active, Intent, SessionError, fork, keep, lease, rewind};
 
 /// What the model reads of a call whose outcome was never recorded.
 const UNKNOWN_OUTCOME: &str = "The process ended before the outcome of this call was recorded. It may have taken \
@@ -11,7 +11,11 @@ const UNKNOWN_OUTCOME: &str = "The process ended before the outcome of this call
 ///
 /// Nothing is made up: a call without a result gets one that says that its outcome is unknown, so that every
 /// provider accepts the conversation.
-pub(super) async fn closing(active: &Active, state: &JournalState) -> Vec<EventPayload> {
+pub(super) async fn closing(
+    journal: &Journal,
+    active: &Active,
+    state: &mut JournalState,
+) -> Vec<EventPayload> {
     let conversation = &state.conversation;
     let Some(turn) = conversation.open_turn() else {
         return Vec::new();
@@ -30,17 +34,10 @@ pub(super) async fn closing(active: &Active, state: &JournalState) -> Vec<EventP
         .collect();
     let changed = keep::may_have_changed(&active.agent, conversation);
     let head = active.environment.workspace_head();
-    events.extend(
-        keep::at_end(
-            &active.agent,
-            head,
-            &active.own_changes,
-            conversation.files(),
-            turn,
-            changed,
-        )
-        .await,
-    );
+    let known = conversation.files().clone();
+    let own = &active.own_changes;
+    let keeping = keep::at_end(&active.agent, head, own, &known, turn, changed);
+    events.extend(lease::while_renewed(journal, state, keeping).await);
     events.push(EventPayload::TurnEnded {
         turn,
         outcome: TurnOutcome::Interrupted,

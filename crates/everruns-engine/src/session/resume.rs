@@ -121,7 +121,7 @@ async fn activate(
         lease::give_up(journal, &mut state).await;
         return Err(error.into());
     }
-    let mut events = repair::closing(&active, &state).await;
+    let mut events = repair::closing(journal, &active, &mut state).await;
     events.push(if state.has_events() {
         EventPayload::SessionResumed { agent: summary }
     } else {

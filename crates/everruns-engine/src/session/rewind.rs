@@ -6,7 +6,7 @@ use everruns_core::workspace::{WorkspaceCheckpoint, WorkspaceError, WorkspaceHea
 
 use super::conversation::FileState;
 use super::journal::{Journal, JournalState};
-use super::{Active, SessionCore, SessionError, between};
+use super::{Active, SessionCore, SessionError, between, lease};
 
 /// What going back did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(super) async fn finish(
     let mut before = None;
     if let Some(checkpoint) = checkpoint {
         let head = active.environment.workspace_head();
-        match head.restore(&checkpoint).await {
+        match lease::while_renewed(journal, state, head.restore(&checkpoint)).await {
             Ok(receipt) => before = Some(receipt.before),
             Err(error @ WorkspaceError::Failpoint(_)) => {
                 return Err(SessionError::from_workspace(error));

@@ -81,7 +81,7 @@ async fn begin(
     state: &mut JournalState,
     text: &str,
 ) -> Result<u64, SessionError> {
-    let mut events = repair::closing(active, state).await;
+    let mut events = repair::closing(journal, active, state).await;
     let number = state.conversation.turns() + 1;
     let text = text.to_owned();
     events.push(EventPayload::UserMessage { text });

@@ -1,4 +1,5 @@
 /// What an append has to know: `session, key`.
+#[cfg(feature = "postgres")]
 pub(crate) const APPEND_STATE: &str = "SELECT s.last_seq, l.token, l.owner, \
             e.seq AS applied_first, e.batch_last AS applied_last \
      FROM sessions s \

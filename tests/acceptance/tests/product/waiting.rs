@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use everruns::clock::{Clock as _, SystemClock};
 use everruns::path::WorkspacePath;
-use everruns::session::{EventPayload, Sequence};
+use everruns::session::{EventPayload, LeaseOwner, Sequence, SessionStore, StoreError};
 use everruns::{
-    Agent, Engine, LocalGitWorkspace, Session, Simulated, Workspace, WorkspaceHead, WorkspacePolicy,
+    Agent, Engine, InMemorySessionStore, LocalGitWorkspace, Session, SessionError, SessionId,
+    Simulated, Workspace, WorkspaceHead, WorkspacePolicy,
 };
 use everruns_core::failpoint;
 use everruns_testkit::git::GitFixture;
@@ -28,7 +30,7 @@ fn root(head: &WorkspaceHead) -> PathBuf {
 }
 
 /// A session on `head` that has written `a.txt` twice, and will write `b.txt`.
-async fn session(head: &WorkspaceHead) -> (Session, Sequence) {
+async fn session(engine: &Engine, head: &WorkspaceHead) -> (Session, Sequence) {
     let write = |path: &str, text: &str| json!({"path": path, "content": text});
     let script = Simulated::new()
         .call("write_file", write("a.txt", "one\n"))
@@ -43,7 +45,7 @@ async fn session(head: &WorkspaceHead) -> (Session, Sequence) {
         .workspace_policy(WorkspacePolicy::read_write())
         .build()
         .unwrap();
-    let created = Engine::new().create(agent).workspace(head.clone());
+    let created = engine.create(agent).workspace(head.clone());
     let session = created.start().await.unwrap();
     session.send_and_wait("One.").await.unwrap();
     let first = end_of_turn(&session, 1).await;
@@ -66,7 +68,7 @@ async fn end_of_turn(session: &Session, turn: u64) -> Sequence {
 async fn h54_a_session_can_be_closed_while_its_turn_waits_for_the_head() {
     let project = GitFixture::sample();
     let head = head(&project.path(), &project.beside("state")).await;
-    let (session, _) = session(&head).await;
+    let (session, _) = session(&Engine::new(), &head).await;
     let (reached, at) = mpsc::channel();
     let (go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
@@ -107,7 +109,7 @@ async fn h54_a_session_can_be_closed_while_its_turn_waits_for_the_head() {
 async fn h63_a_rewind_that_was_cut_short_is_finished_before_the_next_turn() {
     let project = GitFixture::sample();
     let head = head(&project.path(), &project.beside("state")).await;
-    let (session, first) = session(&head).await;
+    let (session, first) = session(&Engine::new(), &head).await;
     failpoint::arm("engine.rewind.after-intent", || false);
     session.rewind(first).await.unwrap_err();
     failpoint::disarm_all();
@@ -125,4 +127,68 @@ async fn h63_a_rewind_that_was_cut_short_is_finished_before_the_next_turn() {
             _ => {}
         }
     }
+}
+
+/// The lease of a session whose files take longer to bring back, or to fork, than it runs: nobody else may take it for
+/// that of a process which is gone, and finish or give up what is under way.
+#[tokio::test(flavor = "multi_thread")]
+async fn h53_a_rewind_or_fork_that_takes_long_keeps_the_lease() {
+    let project = GitFixture::sample();
+    let head = head(&project.path(), &project.beside("state")).await;
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let engine = Engine::builder()
+        .store(Arc::clone(&store))
+        .lease_duration(LEASE)
+        .build();
+    let (session, first) = session(&engine, &head).await;
+    let id = session.session_id().clone();
+
+    let other = session.clone();
+    let rewinding = async move { other.rewind(first).await.map(drop) };
+    others_are_kept_out(&store, &id, "git.restore.after-removals", rewinding).await;
+    let a = std::fs::read(root(&head).join("a.txt")).unwrap();
+    assert_eq!(a, b"one\n");
+
+    let other = session.clone();
+    let forking = async move { other.fork("other").await.map(drop) };
+    others_are_kept_out(&store, &id, "git.create.after-checkout", forking).await;
+    assert!(session.send_and_wait("Three.").await.unwrap().success);
+}
+
+const LEASE: Duration = Duration::from_secs(1);
+
+/// Does `work`, which reaches `step`, and stops it there for longer than a lease runs.
+async fn others_are_kept_out(
+    store: &Arc<dyn SessionStore>,
+    session: &SessionId,
+    step: &str,
+    work: impl Future<Output = Result<(), SessionError>> + Send + 'static,
+) {
+    let (reached, at) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    failpoint::arm(step, move || {
+        reached.send(()).unwrap();
+        wait.lock().unwrap().recv().is_ok()
+    });
+    let work = tokio::spawn(work);
+    let patience = Duration::from_secs(20);
+    tokio::task::spawn_blocking(move || at.recv_timeout(patience).unwrap())
+        .await
+        .unwrap();
+    let other = LeaseOwner("a process of another host".to_owned());
+    let began = Instant::now();
+    while began.elapsed() < 2 * LEASE {
+        let now = SystemClock.now();
+        let taken = store.acquire_lease(session, &other, now, LEASE).await;
+        assert!(
+            matches!(taken, Err(StoreError::LeaseHeld { .. })),
+            "{taken:?} {:?} after {step}",
+            began.elapsed()
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    failpoint::disarm_all();
+    go.send(()).unwrap();
+    work.await.unwrap().unwrap();
 }
