@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 pub(crate) struct CallIds(HashSet<u64>);
 
 impl CallIds {
-    pub(super) fn insert(&mut self, id: &str) {
+    pub(crate) fn insert(&mut self, id: &str) {
         self.0.insert(hash(id));
     }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests panic, too")]
 
+mod calls;
 mod cost;
 mod dropping;
 #[cfg(feature = "tools")]

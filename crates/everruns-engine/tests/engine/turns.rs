@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use everruns_core::clock::Timestamp;
 use everruns_core::model::{Message, ModelErrorKind, StopReason};
-use everruns_core::session::{EventPayload, SessionStore, ToolOutcome, TurnOutcome};
-use everruns_engine::{Engine, SessionError};
+use everruns_core::session::{
+    EventPayload, SessionQuery, SessionStore, StoreError, ToolOutcome, TurnOutcome,
+};
+use everruns_engine::{Engine, InMemorySessionStore, SessionError};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
@@ -307,4 +310,34 @@ async fn a_provider_that_panics_breaks_off_its_turn_alone() {
         "{broken}"
     );
     assert!(session.send_and_wait("And now?").await.unwrap().success);
+}
+
+/// Somebody removes the session from the store while its turn runs, after its lease has run out unseen: the turn ends
+/// with an error, and nothing of it comes back.
+#[tokio::test]
+async fn h55_a_turn_whose_session_is_deleted_leaves_nothing() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let engine = engine_over(&store);
+    let go = Arc::new(Notify::new());
+    let script = Script::new([
+        Step::Say("First."),
+        Step::When(Arc::clone(&go), "Nobody hears this."),
+    ]);
+    let session = engine.create(agent(&script));
+    assert!(session.send_and_wait("One.").await.unwrap().success);
+    let id = session.session_id().clone();
+    let pending = session.send("Two.").await.unwrap();
+    let late = Timestamp::from_millis(i64::MAX);
+    store.delete(&id, late).await.unwrap();
+    go.notify_one();
+    let error = pending.wait().await.unwrap_err();
+    assert!(error.to_string().contains("recorded here"), "{error}");
+    assert!(matches!(
+        store.session(&id).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    let error = session.send_and_wait("Three.").await.unwrap_err();
+    assert!(error.to_string().contains("recorded here"), "{error}");
+    let all = store.sessions(SessionQuery::default()).await.unwrap();
+    assert!(all.sessions.is_empty(), "{all:?}");
 }

@@ -11,6 +11,7 @@ mod support;
 mod cancelling;
 mod conformance;
 mod crashing;
+mod deleting;
 mod details;
 mod processes;
 mod schema;
