@@ -336,24 +336,20 @@ impl Files {
             return Ok(Some((Folder::Root(&self.root), name)));
         }
         if !create {
-            // At once, where the kernel can.
-            let flags = FOLDER | OFlags::PATH;
-            match rustix::fs::openat2(&self.root, above.as_bytes(), flags, Mode::empty(), BENEATH) {
-                Ok(folder) => return Ok(Some((Folder::Opened(folder), name))),
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
-                // It doesn't know this call, or must not, or something was renamed meanwhile.
-                Err(_) => {}
-            }
+            let step = "open a folder above";
+            return match open_folder(&self.root, above, FOLDER | OFlags::PATH) {
+                Ok(folder) => Ok(Some((Folder::Opened(folder), name))),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+                Err(failure) => Err(failure).step(step, &self.whole(path)),
+            };
         }
         let mut folder: Option<OwnedFd> = None;
         for component in above.split_str("/") {
             let within = folder.as_ref().unwrap_or(&self.root);
-            if create {
-                match rustix::fs::mkdirat(within, component, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(failure) => {
-                        return Err(failure).step("make the folders above", &self.whole(path));
-                    }
+            match rustix::fs::mkdirat(within, component, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(failure) => {
+                    return Err(failure).step("make the folders above", &self.whole(path));
                 }
             }
             let opened =
@@ -377,6 +373,33 @@ impl Files {
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
+
+/// Opens the folder `path` below `root`, through nothing but folders.
+pub(crate) fn open_folder(
+    root: &OwnedFd,
+    path: &BStr,
+    flags: OFlags,
+) -> rustix::io::Result<OwnedFd> {
+    // At once, where the kernel can.
+    let whole: &[u8] = if path.is_empty() { b"." } else { path };
+    match rustix::fs::openat2(root, whole, flags, Mode::empty(), BENEATH) {
+        Ok(folder) => return Ok(folder),
+        Err(failure @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => return Err(failure),
+        // It doesn't know this call, or must not, or something was renamed meanwhile.
+        Err(_) => {}
+    }
+    let (above, last) = match whole.rfind_byte(b'/') {
+        Some(at) => (whole[..at].as_bstr(), &whole[at + 1..]),
+        None => (BStr::new(""), whole),
+    };
+    let mut folder: Option<OwnedFd> = None;
+    for component in above.split_str("/").filter(|part| !part.is_empty()) {
+        let within = folder.as_ref().unwrap_or(root);
+        let opened = rustix::fs::openat(within, component, FOLDER | OFlags::PATH, Mode::empty())?;
+        folder = Some(opened);
+    }
+    rustix::fs::openat(folder.as_ref().unwrap_or(root), last, flags, Mode::empty())
+}
 
 /// A folder of a working tree.
 enum Folder<'a> {

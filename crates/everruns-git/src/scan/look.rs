@@ -2,14 +2,10 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::thread;
 
-use everruns_fs::disk::is_temporary_name;
-use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::bstr::{BStr, BString};
 use gix::diff::index::ChangeRef;
-use gix::dir::entry::{Kind, Property, Status};
-use gix::dir::walk::EmissionMode;
 use gix::index::entry::Flags;
 use gix::progress::Discard;
 use gix::status::index_worktree;
@@ -19,7 +15,7 @@ use gix::submodule::config::Ignore;
 use gix::worktree::IndexPersistedOrInMemory;
 
 use super::submodules::Unreadable;
-use super::{submodules, touched, tracked};
+use super::{folding, submodules, touched, tracked, untracked};
 use crate::error::{GitError, GitStep as _, Result};
 
 /// Everything that differs, in the order of paths.
@@ -68,8 +64,6 @@ pub(crate) fn scan(worktree: &gix::Repository, purpose: Purpose) -> Result<Scan>
 
 /// As [`scan`], of a repository that is a submodule so many times over.
 pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize) -> Result<Scan> {
-    // Untracked files are looked for by a walk of our own, at the same time: Git's comparison leaves out pipes and
-    // the like, and what a checkpoint can't hold has to be told.
     let index = worktree.index_or_empty().git("read the index")?;
     if index.is_sparse() {
         return Err(GitError::Unsupported {
@@ -77,10 +71,25 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
             reason: "its index is sparse; `git sparse-checkout reapply --no-sparse-index` makes it a whole one",
         });
     }
-    let untracked = untracked(worktree, &index)?;
     let folder = folder_of(worktree)?;
     let mut marked = (**index).clone();
-    let told = tracked::look(worktree, &mut marked, folder, purpose)?;
+    let rules = tracked::Rules::of(worktree, &index, purpose)?;
+    let folds_names = folds_names(worktree)?;
+    // Untracked files are looked for by a walk of our own: Git's comparison leaves out pipes and the like, and what a
+    // checkpoint can't hold has to be told.
+    let (told, untracked) = thread::scope(|scope| {
+        let tracked = scope.spawn(|| tracked::look(rules, &mut marked, folder));
+        let untracked = if folds_names {
+            folding::look(worktree, &index)
+        } else {
+            untracked::look(worktree, &index, folder)
+        };
+        let told = tracked
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (told, untracked)
+    });
+    let (told, untracked) = (told?, untracked?);
     let is_head_tree = is_head_tree(worktree, &index)?;
     let is_passed_over = |entry: &gix::index::Entry| entry.flags.intersects(tracked::DONE);
     // Preparing the library's comparison costs more than it would take to find nothing.
@@ -97,23 +106,14 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
     if !nothing_to_compare {
         compare(worktree, marked, is_head_tree, purpose, &mut scan)?;
     }
-    for item in untracked {
-        let entry = item.git("look for untracked files")?.entry;
-        if let Some(folder) = nested_in(&entry) {
-            scan.nested.push(folder.to_owned());
-            continue;
-        }
-        // The walk takes a conflict of which our side is gone for untracked, and so it does a link in a submodule's
-        // place. A repository in the place of a file is something else.
-        let is_known = entry.disk_kind != Some(Kind::Repository)
-            && index.entry_range(entry.rela_path.as_ref()).is_some();
-        if is_shown(&entry) && !is_known {
-            scan.unstaged.push(index_worktree::Item::DirectoryContents {
+    scan.nested = untracked.nested;
+    scan.unstaged
+        .extend(untracked.entries.into_iter().map(|entry| {
+            index_worktree::Item::DirectoryContents {
                 entry,
                 collapsed_directory_status: None,
-            });
-        }
-    }
+            }
+        }));
     scan.staged
         .extend(announced_over(worktree, &scan.unstaged)?);
     scan.staged
@@ -204,49 +204,19 @@ fn announced_over(
     Ok(deletions)
 }
 
+/// Whether the file system of `worktree` takes several names for one, or changes them.
+fn folds_names(worktree: &gix::Repository) -> Result<bool> {
+    let step = "prepare the comparison of files";
+    let capabilities = worktree.filesystem_options().git(step)?;
+    Ok(capabilities.ignore_case || capabilities.precompose_unicode)
+}
+
 /// The folder of `worktree`.
 fn folder_of(worktree: &gix::Repository) -> Result<&Path> {
     worktree.workdir().ok_or_else(|| GitError::Unsupported {
         path: worktree.git_dir().to_owned(),
         reason: "its record names no folder",
     })
-}
-
-/// Starts a walk for what the index doesn't know.
-fn untracked(
-    worktree: &gix::Repository,
-    index: &gix::worktree::Index,
-) -> Result<gix::dirwalk::Iter> {
-    let step = "look for untracked files";
-    let never = Arc::new(AtomicBool::new(false));
-    let options = worktree
-        .dirwalk_options()
-        .git(step)?
-        .emit_untracked(EmissionMode::Matching)
-        // Of what is pruned, the repositories are of interest.
-        .emit_pruned(true);
-    worktree
-        .dirwalk_iter(Arc::clone(index), None::<BString>, never.into(), options)
-        .git(step)
-}
-
-/// The folder below the root that holds a repository of its own, if that is what the entry is.
-fn nested_in(entry: &gix::dir::Entry) -> Option<&BStr> {
-    if entry.status != Status::Pruned || entry.property != Some(Property::DotGit) {
-        return None;
-    }
-    let at = entry.rela_path.rfind_byte(b'/')?;
-    Some(entry.rela_path[..at].as_bstr())
-}
-
-/// Whether an entry is about the head's content, and not the temporary file of a write through its file system.
-fn is_shown(entry: &gix::dir::Entry) -> bool {
-    let name = entry
-        .rela_path
-        .rsplit(|byte| *byte == b'/')
-        .next()
-        .unwrap_or_default();
-    entry.status == Status::Untracked && !is_temporary_name(&name.to_str_lossy())
 }
 
 /// The path that an item is about.

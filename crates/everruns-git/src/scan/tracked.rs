@@ -14,11 +14,12 @@ use gix::index::Entry;
 use gix::index::entry::stat::{Options, Time};
 use gix::index::entry::{Flags, Mode, Stage, Stat, mode};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode as Permissions, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode as Permissions, OFlags};
 use rustix::io::Errno;
 
 use super::look::Purpose;
 use crate::error::{GitStep as _, IoStep as _, Result};
+use crate::files::open_folder;
 
 /// How many entries are worth a thread.
 const ENTRIES_A_THREAD: usize = 500;
@@ -55,7 +56,7 @@ pub(super) enum Found {
 
 /// How the file system and the configuration want files compared.
 #[derive(Clone, Copy)]
-struct Rules {
+pub(super) struct Rules {
     stat: Options,
     symlinks: bool,
     executable_bit: bool,
@@ -66,6 +67,26 @@ struct Rules {
 }
 
 impl Rules {
+    /// The rules for `worktree` and its `index`.
+    pub(super) fn of(
+        worktree: &gix::Repository,
+        index: &gix::index::State,
+        purpose: Purpose,
+    ) -> Result<Self> {
+        let step = "prepare the comparison of files";
+        let capabilities = worktree.filesystem_options().git(step)?;
+        Ok(Self {
+            stat: worktree.stat_options().git(step)?,
+            symlinks: capabilities.symlink,
+            executable_bit: capabilities.executable_bit,
+            believes_marks: purpose.believes_marks(),
+            written: (
+                index.timestamp().unix_seconds(),
+                index.timestamp().nanoseconds(),
+            ),
+        })
+    }
+
     /// Whether a file of `stat` was surely not changed after the index was written.
     fn is_older_than_the_index(self, stat: &Stat) -> bool {
         let (seconds, nanoseconds) = self.written;
@@ -83,24 +104,12 @@ impl Rules {
 ///
 /// The entries that are told or unchanged are marked, so that the library passes over them.
 pub(super) fn look(
-    worktree: &gix::Repository,
+    rules: Rules,
     index: &mut gix::index::State,
     root: &Path,
-    purpose: Purpose,
 ) -> Result<Vec<(usize, Found)>> {
-    let step = "prepare the comparison of files";
-    let capabilities = worktree.filesystem_options().git(step)?;
-    let rules = Rules {
-        stat: worktree.stat_options().git(step)?,
-        symlinks: capabilities.symlink,
-        executable_bit: capabilities.executable_bit,
-        believes_marks: purpose.believes_marks(),
-        written: (
-            index.timestamp().unix_seconds(),
-            index.timestamp().nanoseconds(),
-        ),
-    };
-    let root = open(CWD, root.as_os_str()).step("open the working tree", root)?;
+    let root =
+        rustix::fs::open(root, FOLDER, Permissions::empty()).step("open the working tree", root)?;
     let most = thread::available_parallelism().map_or(1, NonZero::get);
     let count = index.entries().len();
     let threads = (count / ENTRIES_A_THREAD).clamp(1, most);
@@ -273,27 +282,18 @@ fn descend(root: &OwnedFd, path: &BStr) -> Handle {
     if path.is_empty() {
         return Handle::Root;
     }
-    let mut folder: Option<OwnedFd> = None;
-    for component in path.split_str("/") {
-        let name = OsStr::from_bytes(component);
-        let opened = match &folder {
-            Some(folder) => open(folder, name),
-            None => open(root, name),
-        };
-        folder = match opened {
-            Ok(opened) => Some(opened),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Handle::Missing,
-            Err(_) => return Handle::Closed,
-        };
+    match open_folder(root, path, FOLDER) {
+        Ok(folder) => Handle::Open(folder),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Handle::Missing,
+        Err(_) => Handle::Closed,
     }
-    folder.map_or(Handle::Root, Handle::Open)
 }
 
-fn open(folder: impl rustix::fd::AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    // Enough to look at what is in it, also where it can't be listed.
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(folder, name, flags, Permissions::empty())
-}
+/// Enough to look at what is in a folder, also where it can't be listed.
+const FOLDER: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 /// What an index notes of a file; Git cuts the numbers to 32 bits as well.
 #[expect(

@@ -232,6 +232,14 @@ async fn h27_sparse_checkouts_are_told_and_kept() {
         &["sparse-checkout", "set", "--no-cone", "/*", "!/src/"],
     );
     assert!(!folder.join("src").exists());
+    // What is made in a folder that was left out is work like any other.
+    write(&folder.join("src/extra.rs"), "extra\n");
+    assert_eq!(told(&other.status().await.unwrap()), porcelain(&folder));
+    let with_extra = other.checkpoint().await.unwrap();
+    std::fs::remove_dir_all(folder.join("src")).unwrap();
+    other.restore(&with_extra).await.unwrap();
+    assert_eq!(read(&folder.join("src/extra.rs")), "extra\n");
+    std::fs::remove_dir_all(folder.join("src")).unwrap();
     let before = everything(&folder);
     assert_eq!(told(&other.status().await.unwrap()), porcelain(&folder));
     let checkpoint = other.checkpoint().await.unwrap();

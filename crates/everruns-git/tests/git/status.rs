@@ -245,3 +245,63 @@ async fn h16_h44_what_is_named_as_a_file_of_patterns_is_looked_at_first() {
         assert!(porcelain(&folder).is_empty());
     }
 }
+
+/// Names around a slash in the order of bytes, folders where the index has files and the other way round, a repository
+/// that is not tracked, and what is ignored in a folder of the index.
+#[tokio::test]
+async fn untracked_files_are_those_of_git_in_every_order_of_names() {
+    let scene = Scene::new();
+    let head = scene.head("names").await;
+    let folder = scene.folder(&head);
+    for name in ["a", "a-b", "a.b", "a0", "b/x", "b-c", "b.c", "b0", "c/d/e"] {
+        write(&folder.join(name), "tracked\n");
+    }
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "-m", "names"]);
+    for name in [
+        "a!",
+        "a-",
+        "a..",
+        "b!",
+        "b/!",
+        "b/x!",
+        "b/y/z",
+        "c!",
+        "c/d!",
+        "c/d-",
+        "c/d0/x",
+        "c/noise.log",
+    ] {
+        write(&folder.join(name), "untracked\n");
+    }
+    std::fs::remove_file(folder.join("a")).unwrap();
+    write(
+        &folder.join("a/within"),
+        "a folder in the place of a file\n",
+    );
+    std::fs::remove_dir_all(folder.join("c/d")).unwrap();
+    write(&folder.join("c/d"), "a file in the place of a folder\n");
+    std::fs::create_dir(folder.join("nested")).unwrap();
+    git(&folder.join("nested"), &["init", "--quiet"]);
+    std::fs::create_dir_all(folder.join("hollow/empty")).unwrap();
+    assert_eq!(told(&head.status().await.unwrap()), porcelain(&folder));
+}
+
+/// A tree whose paths are longer than the system takes is an error that says where, and never a tree that ends there.
+#[tokio::test]
+async fn a_tree_that_is_too_deep_is_told() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+
+    let scene = Scene::new();
+    let head = scene.head("deep").await;
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = openat(CWD, &scene.folder(&head), flags, Mode::empty()).unwrap();
+    let name = "d".repeat(200);
+    for _ in 0..30 {
+        mkdirat(&at, &name, Mode::from_raw_mode(0o755)).unwrap();
+        at = openat(&at, &name, flags, Mode::empty()).unwrap();
+    }
+    let failure = head.status().await.unwrap_err();
+    let told = format!("{failure:?}");
+    assert!(told.contains("ddd") && told.contains("too long"), "{told}");
+}
