@@ -1,6 +1,6 @@
 //! The state of a worktree as two trees and a manifest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString};
@@ -10,10 +10,11 @@ use gix::status::index_worktree::Item;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 
 use super::content::read_all;
+use super::learned::Learned;
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
-use crate::objects::{Edits, hold, settle};
+use crate::objects::{Edits, Stored, hold, settle};
 use crate::scan::{Purpose, Scan, path_of, scan};
 use crate::worktree::{Entry, Keep, Why};
 
@@ -62,7 +63,7 @@ pub(crate) fn capture(worktree: &gix::Repository) -> Result<Captured> {
     let mut own = worktree.clone();
     hold(&mut own);
     let captured = look(&own, Purpose::Commit, Keep::Stored)?.state;
-    settle(&own)?;
+    settle(&own, Stored::Unknown)?;
     Ok(captured)
 }
 
@@ -78,6 +79,14 @@ pub(crate) struct Capture {
     pub(crate) state: Captured,
     /// The paths at which the index or the files differ from the commit.
     pub(crate) changed: BTreeSet<BString>,
+    /// What the trees of the state are made of, as far as it was read or made for this capture.
+    pub(crate) made: HashSet<ObjectId>,
+    /// The files of those of it that are at no path of the index.
+    pub(crate) new_paths: HashSet<ObjectId>,
+    /// Whether everything was looked at for this capture.
+    pub(crate) is_whole: bool,
+    /// What was found out of the commit and the index on the way.
+    pub(crate) learned: Learned,
 }
 
 /// Captures the whole state of `worktree`, with the changed paths; what `worktree` holds back remains to be settled.
@@ -88,12 +97,13 @@ pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture
 fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capture> {
     let scan = scan(worktree, purpose)?;
     let (head, head_tree) = head_of(worktree)?;
-    let mut changed = BTreeSet::new();
+    let (mut changed, mut made) = (BTreeSet::new(), HashSet::new());
     let edits = staged(&scan);
     changed.extend(edits.paths());
-    let index = edits.apply(worktree, head_tree)?;
+    let index = edits.apply_held(worktree, head_tree, &mut made)?;
     let mut manifest = Manifest::default();
-    let edits = unstaged(worktree, &scan, keep, &mut manifest)?;
+    let mut new_paths = HashSet::new();
+    let edits = unstaged(worktree, &scan, keep, &mut manifest, &mut new_paths)?;
     changed.extend(edits.paths());
     let unreadable = scan.unreadable.iter().map(|submodule| Uncaptured {
         path: submodule.path.clone(),
@@ -107,7 +117,7 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
         holds_work: true,
     });
     manifest.uncaptured.extend(nested);
-    let files = edits.apply(worktree, index)?;
+    let files = edits.apply_held(worktree, index, &mut made)?;
     let state = Captured {
         head,
         head_tree,
@@ -115,7 +125,14 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
         files,
         manifest,
     };
-    Ok(Capture { state, changed })
+    Ok(Capture {
+        state,
+        changed,
+        made,
+        new_paths,
+        is_whole: true,
+        learned: Learned::default(),
+    })
 }
 
 /// The commit that `HEAD` names and its tree; the null id and the empty tree for a branch without commits.
@@ -150,6 +167,7 @@ fn unstaged(
     scan: &Scan,
     keep: Keep,
     manifest: &mut Manifest,
+    new_paths: &mut HashSet<ObjectId>,
 ) -> Result<Edits> {
     let mut edits = Edits::default();
     for (item, entry) in scan
@@ -161,7 +179,12 @@ fn unstaged(
         note(item, path, manifest);
         match entry {
             Entry::Blob(kind, id) if is_as_indexed(item, kind, id) => {}
-            Entry::Blob(kind, id) => edits.upsert(path, kind, id),
+            Entry::Blob(kind, id) => {
+                if matches!(item, Item::DirectoryContents { .. }) {
+                    new_paths.insert(id);
+                }
+                edits.upsert(path, kind, id);
+            }
             Entry::Gone => edits.removed.push(path.to_owned()),
             Entry::Same => {}
             Entry::Uncaptured(why) => {

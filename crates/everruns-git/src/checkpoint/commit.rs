@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use gix::ObjectId;
+use gix::objs::Write as _;
 
 use super::Captured;
 use super::manifest::Manifest;
 use crate::error::{GitStep as _, Result};
-use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME};
 
 /// The line of a checkpoint's message that names its head.
 const HEAD_TRAILER: &str = "Everruns-Head: ";
@@ -72,7 +73,7 @@ impl Message {
     }
 }
 
-/// Writes the commits for `captured`, and returns the one that stands for them.
+/// Writes the commits for `captured` to `repository`, which holds them back, and returns the one that stands for them.
 pub(crate) fn write(
     repository: &gix::Repository,
     captured: &Captured,
@@ -80,16 +81,21 @@ pub(crate) fn write(
     at: i64,
 ) -> Result<ObjectId> {
     let new = |subject: &str, tree: ObjectId, parents: &[ObjectId]| -> Result<ObjectId> {
-        let time = signature_time(at);
-        let signature = gix::actor::SignatureRef {
+        let signature = gix::actor::Signature {
             name: SIGNATURE_NAME.into(),
             email: SIGNATURE_EMAIL.into(),
-            time: &time,
+            time: gix::date::Time::new(at.div_euclid(1000), 0),
         };
-        let parents = parents.iter().copied();
-        let commit =
-            repository.new_commit_as(signature, signature, message.write(subject), tree, parents);
-        Ok(commit.git("write a commit")?.id)
+        let commit = gix::objs::Commit {
+            tree,
+            parents: parents.iter().copied().collect(),
+            author: signature.clone(),
+            committer: signature,
+            encoding: None,
+            message: message.write(subject).into(),
+            extra_headers: Vec::new(),
+        };
+        repository.objects.write(&commit).git("write a commit")
     };
     // Git's own commands on a stash take the first parent for what the work builds on, so there always is one.
     let head = match captured.commit() {

@@ -34,7 +34,7 @@ fn entry(reader: &mut Reader<'_>, item: &Item) -> Result<Entry> {
             _ => reader.tracked(path, entry),
         },
         Item::DirectoryContents { entry, .. } => match entry.disk_kind {
-            Some(Kind::File | Kind::Symlink) => reader.file(path, false),
+            Some(Kind::File | Kind::Symlink) => reader.file(path, false, &|_| false),
             Some(Kind::Repository) => Ok(Entry::Uncaptured(Why::Repository)),
             Some(Kind::Untrackable) => Ok(Entry::Uncaptured(Why::Special)),
             Some(Kind::Directory) | None => Ok(Entry::Same),

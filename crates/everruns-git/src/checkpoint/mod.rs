@@ -7,6 +7,7 @@
 mod capture;
 mod commit;
 mod content;
+mod learned;
 mod manifest;
 mod paths;
 mod prune;
@@ -20,4 +21,4 @@ pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use paths::capture_paths;
 pub(crate) use prune::{Pruned, prune};
 pub(crate) use reference::{Checkpoint, find, list, newest};
-pub(crate) use store::{take, take_captured};
+pub(crate) use store::{Taken, take, take_captured};

@@ -10,6 +10,7 @@ use gix::worktree::stack::state::ignore::Source;
 use rustix::fs::FileType;
 
 use super::capture::{Capture, Captured};
+use super::learned::{Learned, TreeEntry};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::objects::Edits;
@@ -33,25 +34,35 @@ pub(crate) fn capture_paths(
     known: &Capture,
     paths: &[BString],
 ) -> Result<Option<Capture>> {
-    let (known, mut differing) = (&known.state, known.changed.clone());
+    let (known, mut differing, mut learned) =
+        (&known.state, known.changed.clone(), known.learned.clone());
     let config = worktree.config_snapshot();
     let is_set = |key| config.boolean(key).unwrap_or(false);
     if !known.manifest.is_empty() || is_set("core.ignoreCase") || is_set("core.sparseCheckout") {
         return Ok(None);
     }
-    let seen = share_out(
+    let looked = share_out(
         paths,
         PATHS_A_THREAD,
         || worktree.clone(),
-        |own, paths| Look::new(&own, known)?.at_all(paths),
+        |own, paths| Look::new(&own, known, &learned)?.at_all(paths),
     )?;
-    let Some(seen) = seen.into_iter().collect::<Option<Vec<_>>>() else {
+    let Some(parts) = looked.into_iter().collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
+    let mut seen = Vec::with_capacity(paths.len());
+    for (part, folders) in parts {
+        seen.extend(part);
+        learned.folders.extend(folders);
+    }
     let mut edits = Edits::default();
     let mut changed = Vec::new();
     for (path, seen) in paths.iter().zip(&seen) {
+        let seen: &Seen = seen;
+        if !learned.entries.contains_key(path) {
+            let entries = (seen.committed, seen.indexed);
+            learned.entries.insert(path.clone(), entries);
+        }
         match seen.now {
             Now::Nothing if seen.known.is_some() => {
                 edits.removed.push(path.clone());
@@ -63,24 +74,35 @@ pub(crate) fn capture_paths(
     }
     let read = read_each(worktree, &changed, Keep::Stored, |reader, (path, seen)| {
         let was_executable = matches!(seen.known, Some((EntryKind::BlobExecutable, _)));
-        reader.file(path, was_executable)
+        reader.file(path, was_executable, &|id| seen.has(id))
     })?;
+    let mut new_paths = HashSet::new();
     for ((path, seen), entry) in changed.iter().zip(read) {
         match entry {
             Entry::Blob(kind, id) => {
-                edits.upsert(path, kind, id);
+                if seen.known.or(seen.indexed).or(seen.committed).is_none() {
+                    new_paths.insert(id);
+                }
+                if seen.known != Some((kind, id)) {
+                    edits.upsert(path, kind, id);
+                }
                 seen.note(path, Some((kind, id)), &mut differing);
             }
             Entry::Gone | Entry::Same | Entry::Uncaptured(_) => return Ok(None),
         }
     }
+    let mut made = HashSet::new();
     let state = Captured {
-        files: edits.apply(worktree, known.files)?,
+        files: edits.apply_held(worktree, known.files, &mut made)?,
         ..known.clone()
     };
     Ok(Some(Capture {
         state,
         changed: differing,
+        made,
+        new_paths,
+        is_whole: false,
+        learned,
     }))
 }
 
@@ -93,9 +115,6 @@ enum Now {
     Ignored,
 }
 
-/// An entry of a tree.
-type TreeEntry = Option<(EntryKind, ObjectId)>;
-
 /// What is at a path, and what was.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
@@ -107,6 +126,12 @@ struct Seen {
 }
 
 impl Seen {
+    /// Whether `id` is what was here before.
+    fn has(&self, id: ObjectId) -> bool {
+        let before = [self.known, self.committed, self.indexed];
+        before.into_iter().flatten().any(|(_, known)| known == id)
+    }
+
     /// Notes in `differing` whether `path`, whose file becomes `now`, is other than in the commit.
     fn note(&self, path: &BStr, now: TreeEntry, differing: &mut BTreeSet<BString>) {
         if now == self.committed && self.indexed == self.committed {
@@ -119,47 +144,80 @@ impl Seen {
 
 /// Looks at single paths.
 struct Look<'repo> {
+    worktree: &'repo gix::Repository,
     files: Files,
-    head: gix::Tree<'repo>,
+    state: &'repo Captured,
+    learned: &'repo Learned,
     known: gix::Tree<'repo>,
-    /// The index, where it is other than the commit.
-    index: Option<gix::Tree<'repo>>,
+    /// The trees of the commit and of the index, once they are needed.
+    committed: Option<gix::Tree<'repo>>,
+    indexed: Option<gix::Tree<'repo>>,
     ignores: gix::AttributeStack<'repo>,
     /// Folders that are nothing but folders.
     plain: HashSet<BString>,
+    /// Those in the index, as far as that was looked up.
+    folders: Vec<BString>,
 }
 
 impl<'repo> Look<'repo> {
-    fn new(worktree: &'repo gix::Repository, known: &Captured) -> Result<Self> {
+    fn new(
+        worktree: &'repo gix::Repository,
+        state: &'repo Captured,
+        learned: &'repo Learned,
+    ) -> Result<Self> {
         let folder = worktree.workdir().ok_or_else(|| GitError::Unsupported {
             path: worktree.git_dir().to_owned(),
             reason: "its record names no folder",
         })?;
-        let tree = |id| -> Result<gix::Tree<'repo>> {
-            let object = worktree.find_object(id).git(STEP)?;
-            object.try_into_tree().git(STEP)
-        };
         let nothing = gix::index::State::new(worktree.object_hash());
         let source = Source::WorktreeThenIdMappingIfNotSkipped;
         Ok(Self {
+            worktree,
             files: Files::open(folder)?,
-            head: tree(known.head_tree)?,
-            known: tree(known.files)?,
-            index: (known.index != known.head_tree)
-                .then(|| tree(known.index))
-                .transpose()?,
+            state,
+            learned,
+            known: tree(worktree, state.files)?,
+            committed: None,
+            indexed: None,
             ignores: worktree.excludes(&nothing, None, source).git(STEP)?,
             plain: HashSet::new(),
+            folders: Vec::new(),
         })
     }
 
-    /// What is at each of `paths`; `None` if one may concern more than itself.
-    fn at_all(mut self, paths: &[BString]) -> Result<Option<Vec<Seen>>> {
-        paths
-            .iter()
-            .map(|path| self.at(path.as_bstr()).transpose())
-            .collect::<Option<_>>()
-            .transpose()
+    /// What is at each of `paths`, and which folders are learned of; `None` if one may concern more than itself.
+    fn at_all(mut self, paths: &[BString]) -> Result<Option<(Vec<Seen>, Vec<BString>)>> {
+        let mut all = Vec::with_capacity(paths.len());
+        for path in paths {
+            match self.at(path.as_bstr())? {
+                Some(seen) => all.push(seen),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some((all, self.folders)))
+    }
+
+    /// The entries of the commit and of the index at `path`.
+    fn recorded(&mut self, path: &BStr) -> Result<(TreeEntry, TreeEntry)> {
+        if let Some(entries) = self.learned.entries.get(path) {
+            return Ok(*entries);
+        }
+        let state = self.state;
+        let committed = entry(
+            loaded(&mut self.committed, self.worktree, state.head_tree)?,
+            path,
+        )?;
+        let indexed = if state.index == state.head_tree {
+            committed
+        } else {
+            self.indexed(path)?
+        };
+        Ok((committed, indexed))
+    }
+
+    fn indexed(&mut self, path: &BStr) -> Result<TreeEntry> {
+        let indexed = loaded(&mut self.indexed, self.worktree, self.state.index)?;
+        entry(indexed, path)
     }
 
     fn at(&mut self, path: &BStr) -> Result<Option<Seen>> {
@@ -173,11 +231,7 @@ impl<'repo> Look<'repo> {
         if known.is_some_and(|(kind, _)| !is_file(kind)) || !self.is_below_plain_folders(path)? {
             return Ok(None);
         }
-        let committed = entry(&self.head, path)?;
-        let indexed = match &self.index {
-            Some(index) => entry(index, path)?,
-            None => committed,
-        };
+        let (committed, indexed) = self.recorded(path)?;
         let now = match self.files.stat(path)? {
             None => Now::Nothing,
             // What is written through a link changes elsewhere.
@@ -207,11 +261,16 @@ impl<'repo> Look<'repo> {
             if self.plain.contains(folder) {
                 continue;
             }
-            let indexed = self.index.as_ref().unwrap_or(&self.head);
-            for tree in [&self.known, indexed] {
-                if entry(tree, folder)?.is_some_and(|(kind, _)| kind != EntryKind::Tree) {
+            let is_other =
+                |entry: TreeEntry| entry.is_some_and(|(kind, _)| kind != EntryKind::Tree);
+            if is_other(entry(&self.known, folder)?) {
+                return Ok(false);
+            }
+            if !self.learned.folders.contains(folder) {
+                if is_other(self.indexed(folder)?) {
                     return Ok(false);
                 }
+                self.folders.push(folder.to_owned());
             }
             let Some(stat) = self.files.stat(folder)? else {
                 // Nothing is below it either.
@@ -227,6 +286,23 @@ impl<'repo> Look<'repo> {
             self.plain.insert(folder.to_owned());
         }
         Ok(true)
+    }
+}
+
+fn tree(worktree: &gix::Repository, id: ObjectId) -> Result<gix::Tree<'_>> {
+    let object = worktree.find_object(id).git(STEP)?;
+    object.try_into_tree().git(STEP)
+}
+
+/// The tree `id`, which is read the first time.
+fn loaded<'a, 'repo>(
+    kept: &'a mut Option<gix::Tree<'repo>>,
+    worktree: &'repo gix::Repository,
+    id: ObjectId,
+) -> Result<&'a gix::Tree<'repo>> {
+    match kept {
+        Some(tree) => Ok(tree),
+        unread => Ok(unread.insert(tree(worktree, id)?)),
     }
 }
 

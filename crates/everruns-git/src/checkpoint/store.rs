@@ -2,13 +2,14 @@
 
 use everruns_core::failpoint::hit;
 use gix::ObjectId;
+use gix::odb::memory::Storage;
 
 use super::reference::newest;
 use super::{Capture, Checkpoint, capture_with_changes, commit};
 use crate::context::Context;
 use crate::error::Result;
 use crate::flush::flush_reference;
-use crate::objects::{hold, settle};
+use crate::objects::{Stored, forget, hold, settle};
 use crate::repository::Refs;
 
 /// Keeps the present state of `worktree`, which belongs to `head`. The caller holds the head's lock.
@@ -24,28 +25,40 @@ pub(crate) fn take(
     let mut own = worktree.clone();
     hold(&mut own);
     let capture = capture_with_changes(&own)?;
-    take_captured(context, &own, head, &capture, label)
+    let taken = take_captured(context, &own, head, &capture, label, Stored::Unknown)?;
+    Ok(taken.checkpoint)
 }
 
-/// As [`take`], of a state that was just captured. What `worktree` holds back is stored.
+/// A checkpoint that was taken.
+pub(crate) struct Taken {
+    pub(crate) checkpoint: Checkpoint,
+    /// Trees and commits that were held back, if they are not too much.
+    pub(crate) objects: Storage,
+}
+
+/// As [`take`], of a state that was just captured. What `worktree` holds back is stored, apart from what is `stored`.
 pub(crate) fn take_captured(
     context: &Context,
     worktree: &gix::Repository,
     head: &str,
     capture: &Capture,
     label: Option<&str>,
-) -> Result<Checkpoint> {
+    stored: Stored<'_>,
+) -> Result<Taken> {
     let captured = &capture.state;
     hit("git.checkpoint.after-trees")?;
     let newest = newest(worktree, head)?;
     if let Some((number, id)) = newest {
         let latest = Checkpoint::read(worktree, head, number, id)?;
         if latest.state == *captured && (label.is_none() || latest.label.as_deref() == label) {
-            // Whoever took it may not have come to the end.
-            settle(worktree)?;
+            // Whoever took it stored everything before the reference appeared, but may not have come to the end.
+            let objects = forget(worktree);
             context.flushed.flush(worktree)?;
             flush_reference(worktree.common_dir(), &latest.reference())?;
-            return Ok(latest);
+            return Ok(Taken {
+                checkpoint: latest,
+                objects,
+            });
         }
     }
     let itself = captured
@@ -64,13 +77,16 @@ pub(crate) fn take_captured(
     };
     let number = newest.map_or(1, |(number, _)| number + 1);
     let checkpoint = Checkpoint::read(worktree, head, number, id)?;
-    settle(worktree)?;
+    let objects = settle(worktree, stored)?;
     hit("git.checkpoint.after-commit")?;
     context.flushed.flush(worktree)?;
     hit("git.checkpoint.after-flush")?;
     keep(worktree, &checkpoint.reference(), id, context.now())?;
     hit("git.checkpoint.after-reference")?;
-    Ok(checkpoint)
+    Ok(Taken {
+        checkpoint,
+        objects,
+    })
 }
 
 /// Creates the reference `name` at `id`, durable once this returned.

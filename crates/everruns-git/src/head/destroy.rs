@@ -10,7 +10,7 @@ use super::submodules::with_own_commits;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
 use crate::names::path_text;
-use crate::objects::hold;
+use crate::objects::{Stored, hold};
 use crate::repository::Refs;
 use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
 
@@ -77,7 +77,9 @@ fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
     }
     let label = Some("before the head was destroyed");
     let (context, id) = (&handle.context, &handle.record.id);
-    checkpoint::take_captured(context, &worktree, id, &capture, label).map(Some)
+    let stored = Stored::Unknown;
+    let taken = checkpoint::take_captured(context, &worktree, id, &capture, label, stored)?;
+    Ok(Some(taken.checkpoint))
 }
 
 /// Fails if `repositories` hold work that would go with the head and is in no repository that stays.

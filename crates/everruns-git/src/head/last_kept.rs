@@ -4,12 +4,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gix::ObjectId;
 use gix::bstr::BString;
+use gix::objs::Kind;
+use gix::odb::memory::Storage;
 
 use super::handle::Handle;
-use crate::checkpoint::{self, Capture, Checkpoint};
-use crate::error::{IoStep as _, Result};
-use crate::objects::hold;
+use crate::checkpoint::{self, Capture, Checkpoint, Taken};
+use crate::error::{GitStep as _, IoStep as _, Result};
+use crate::objects::Stored;
 
 /// How many bytes of trees are kept while a state is captured.
 const TREES_KEPT: usize = 16 << 20;
@@ -21,8 +24,11 @@ pub(crate) struct LastKept(Arc<Mutex<Option<Known>>>);
 #[derive(Debug, Clone)]
 struct Known {
     number: u64,
+    id: ObjectId,
     capture: Capture,
     index: Stamp,
+    /// Trees of the state and commits that lead to it: what the next capture reads first.
+    objects: Storage,
 }
 
 impl LastKept {
@@ -45,41 +51,110 @@ impl LastKept {
         let mut worktree = handle.open()?;
         // The same trees are looked into, changed, and compared.
         worktree.object_cache_size_if_unset(TREES_KEPT);
-        hold(&mut worktree);
         let (context, id) = (&handle.context, &handle.record.id);
         let index = worktree.index_path();
         let before = Stamp::of(&index)?;
         // Taken out, so that a failure leaves nothing that is vouched for.
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let known = known.filter(|known| known.index == before);
-        let capture = match (paths, known) {
-            (Some(paths), Some(known)) if known.is_latest(&worktree, id)? => {
+        let known = match known.filter(|known| known.index == before) {
+            Some(known) => {
+                worktree.objects.set_object_memory(known.objects.clone());
+                known.is_latest(&worktree, id)?.then_some(known)
+            }
+            None => None,
+        };
+        if known.is_none() {
+            worktree.objects.set_object_memory(Storage::default());
+        }
+        let of_paths = match (paths, &known) {
+            (Some(paths), Some(known)) => {
                 checkpoint::capture_paths(&worktree, &known.capture, paths)?
             }
             _ => None,
         };
-        let capture = match capture {
+        let mut capture = match of_paths {
             Some(capture) => capture,
             None => checkpoint::capture_with_changes(&worktree)?,
         };
-        let taken = checkpoint::take_captured(context, &worktree, id, &capture, label)?;
+        let stored = match &known {
+            Some(known) => known.stored(&capture),
+            None => Stored::Unknown,
+        };
+        let taken = checkpoint::take_captured(context, &worktree, id, &capture, label, stored)?;
         if Stamp::of(&index)? == before {
+            let objects = objects_of(&taken, &capture, known.as_ref(), &worktree)?;
+            if let Some(known) = known.filter(|known| known.is_of(&capture))
+                && capture.is_whole
+            {
+                capture.learned = known.capture.learned;
+            }
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known {
-                number: taken.number,
+                number: taken.checkpoint.number,
+                id: taken.checkpoint.id,
                 capture,
                 index: before,
+                objects,
             });
         }
-        Ok(taken)
+        Ok(taken.checkpoint)
     }
+}
+
+/// What the capture after `capture` reads first: its new trees, and the commits that lead to them.
+///
+/// They are all reached from the checkpoint's reference, so that none of them goes away while that stands.
+fn objects_of(
+    taken: &Taken,
+    capture: &Capture,
+    known: Option<&Known>,
+    worktree: &gix::Repository,
+) -> Result<Storage> {
+    if let Some(known) = known.filter(|known| known.id == taken.checkpoint.id) {
+        return Ok(known.objects.clone());
+    }
+    let before = known.map(|known| &known.objects);
+    let is_old = |id: &ObjectId| before.is_some_and(|objects| objects.contains_key(id));
+    let mut objects = taken.objects.clone();
+    objects.retain(|id, (kind, _)| match kind {
+        Kind::Commit => !is_old(id),
+        _ => capture.made.contains(id),
+    });
+    let head = capture.state.head;
+    if !head.is_null() {
+        let object = if let Some(object) = before.and_then(|objects| objects.get(&head)) {
+            object.clone()
+        } else {
+            let mut commit = worktree.find_object(head).git("read HEAD")?;
+            (commit.kind, std::mem::take(&mut commit.data))
+        };
+        objects.insert(head, object);
+    }
+    Ok(objects)
 }
 
 impl Known {
     /// Whether this is the latest checkpoint of `head`, and its commit is checked out.
     fn is_latest(&self, worktree: &gix::Repository, head: &str) -> Result<bool> {
         let newest = checkpoint::newest(worktree, head)?;
-        Ok(newest.is_some_and(|(number, _)| number == self.number)
+        Ok(newest == Some((self.number, self.id))
             && checkpoint::head_of(worktree)?.0 == self.capture.state.head)
+    }
+
+    /// Whether `capture` builds on the same commit.
+    fn is_of(&self, capture: &Capture) -> bool {
+        capture.state.head == self.capture.state.head
+    }
+
+    /// What of `capture` is stored: what the last one was made of, which the reference keeps. What else was made of files
+    /// that are in the index has not been made before, unless the last capture didn't look at everything.
+    fn stored<'a>(&'a self, capture: &'a Capture) -> Stored<'a> {
+        if capture.is_whole && !self.capture.is_whole {
+            return Stored::Unknown;
+        }
+        Stored::These {
+            known: &self.capture.made,
+            unsure: &capture.new_paths,
+        }
     }
 }
 

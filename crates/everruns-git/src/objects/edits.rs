@@ -1,8 +1,11 @@
 //! Changes to trees.
 
+use std::collections::HashSet;
+
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
+use gix::objs::{Tree, Write as _};
 use gix::validate::path::component::{Mode, Options};
 
 use crate::error::{GitError, GitStep as _, Result};
@@ -38,6 +41,37 @@ impl Edits {
     /// What is new must have a name that Git takes, and be there. The library's own editor asks that of each entry of
     /// each tree that it writes, which takes longer than all the rest.
     pub(crate) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
+        self.write(repository, tree, |tree| {
+            repository.write_object(tree).map(gix::Id::detach)
+        })
+    }
+
+    /// As [`apply`](Self::apply), where `repository` holds back what is new. What the tree is made of, as far as it was
+    /// upserted or made now, is added to `made`.
+    ///
+    /// Whether the repository has it already is asked when it is stored.
+    pub(crate) fn apply_held(
+        self,
+        repository: &gix::Repository,
+        tree: ObjectId,
+        made: &mut HashSet<ObjectId>,
+    ) -> Result<ObjectId> {
+        let upserted = self.upserted.iter();
+        let stored = upserted.filter(|(_, kind, _)| *kind != EntryKind::Commit);
+        made.extend(stored.map(|(_, _, id)| *id));
+        self.write(repository, tree, |tree| {
+            let id = repository.objects.write(tree)?;
+            made.insert(id);
+            Ok::<_, gix::Error>(id)
+        })
+    }
+
+    fn write(
+        self,
+        repository: &gix::Repository,
+        tree: ObjectId,
+        out: impl FnMut(&Tree) -> std::result::Result<ObjectId, gix::Error>,
+    ) -> Result<ObjectId> {
         if self.removed.is_empty() && self.upserted.is_empty() {
             return Ok(tree);
         }
@@ -53,9 +87,7 @@ impl Edits {
                 .upsert(path.split_str("/").map(BStr::new), *kind, *id)
                 .git("add to a tree")?;
         }
-        editor
-            .write(|tree| repository.write_object(tree).map(gix::Id::detach))
-            .git("write a tree")
+        editor.write(out).git("write a tree")
     }
 }
 

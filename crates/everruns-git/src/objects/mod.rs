@@ -8,4 +8,4 @@ mod held;
 mod pack;
 
 pub(crate) use edits::{Edits, is_no_name_of_a_link};
-pub(crate) use held::{hand_over, hold, settle};
+pub(crate) use held::{Stored, forget, hand_over, hold, settle};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
-use gix::index::entry::Mode;
+use gix::index::entry::{Flags, Mode};
 use gix::objs::Write as _;
 use gix::objs::tree::EntryKind;
 use gix::odb::memory::Storage;
@@ -13,7 +13,7 @@ use gix::odb::memory::Storage;
 use super::conversion::{conversion, convert};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::{Files, Found};
-use crate::objects::{hand_over, is_no_name_of_a_link, settle};
+use crate::objects::{Stored, hand_over, is_no_name_of_a_link, settle};
 use crate::threads::share_out;
 
 /// Files of more bytes than this are read one after the other: each is held in memory while it is stored.
@@ -28,10 +28,13 @@ const HELD_A_THREAD: usize = 32 << 20;
 /// The largest file that is held back, in bytes: a larger one is worth an object of its own.
 const LARGEST_HELD: usize = 1 << 20;
 
+/// Whether the repository is known to have an object.
+type IsThere<'a> = &'a dyn Fn(ObjectId) -> bool;
+
 /// What becomes of the files that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// They go to the repository.
+    /// They go to the repository, which holds them back.
     Stored,
     /// They are held back by the repository, and forgotten with it.
     InMemory,
@@ -133,7 +136,9 @@ impl<'repo> Reader<'repo> {
 
     /// What the path of the index entry `known` becomes.
     pub(crate) fn tracked(&mut self, path: &BStr, known: &gix::index::Entry) -> Result<Entry> {
-        match self.file(path, known.mode == Mode::FILE_EXECUTABLE)? {
+        // An announced file has no content in the index.
+        let is_there = |id| id == known.id && !known.flags.contains(Flags::INTENT_TO_ADD);
+        match self.file(path, known.mode == Mode::FILE_EXECUTABLE, &is_there)? {
             Entry::Same => Ok(Entry::Gone),
             // A file that was only touched is the one that is stored.
             Entry::Uncaptured(Why::TooLarge) if self.is_unchanged(path, known.id)? => {
@@ -172,20 +177,30 @@ impl<'repo> Reader<'repo> {
         match self.files.read(path)? {
             Found::File { content, .. } => Ok(Entry::Blob(
                 EntryKind::Link,
-                keep(self.worktree, self.keep, &content)?,
+                keep(self.worktree, self.keep, &content, &|_| false)?,
             )),
             _ => Ok(Entry::Same),
         }
     }
 
     /// What the file at `path` becomes; `was_executable` counts where files can't say it themselves.
-    pub(crate) fn file(&mut self, path: &BStr, was_executable: bool) -> Result<Entry> {
+    pub(crate) fn file(
+        &mut self,
+        path: &BStr,
+        was_executable: bool,
+        is_there: IsThere<'_>,
+    ) -> Result<Entry> {
         let recorded = (!self.executable_bit).then_some(was_executable);
-        self.read(path, recorded)
+        self.read(path, recorded, is_there)
     }
 
     /// Reads `path`; `executable` overrides what the file says where it has no say.
-    fn read(&mut self, path: &BStr, executable: Option<bool>) -> Result<Entry> {
+    fn read(
+        &mut self,
+        path: &BStr,
+        executable: Option<bool>,
+        is_there: IsThere<'_>,
+    ) -> Result<Entry> {
         let named_like_git = path
             .split_str("/")
             .any(|name| everruns_core::path::is_git_internal_name(&name.to_str_lossy()));
@@ -202,7 +217,7 @@ impl<'repo> Reader<'repo> {
             Found::Link(_) if is_no_name_of_a_link(path) => Ok(Entry::Uncaptured(Why::Name)),
             Found::Link(target) => Ok(Entry::Blob(
                 EntryKind::Link,
-                keep(self.worktree, self.keep, &target)?,
+                keep(self.worktree, self.keep, &target, is_there)?,
             )),
             Found::File {
                 content,
@@ -210,7 +225,8 @@ impl<'repo> Reader<'repo> {
             } => {
                 let (pipeline, index) = (&mut self.pipeline, &self.index);
                 let converted = convert(self.worktree, pipeline, index, path, &content)?;
-                let (id, held) = (keep(self.worktree, self.keep, &converted)?, converted.len());
+                let id = keep(self.worktree, self.keep, &converted, is_there)?;
+                let held = converted.len();
                 self.hold(held)?;
                 let kind = if executable.unwrap_or(found) {
                     EntryKind::BlobExecutable
@@ -232,20 +248,36 @@ impl<'repo> Reader<'repo> {
         }
         if self.held > HELD_A_THREAD && self.keep == Keep::Stored {
             self.held = 0;
-            settle(self.worktree)?;
+            settle(self.worktree, Stored::Unknown)?;
         }
         Ok(())
     }
 }
 
 /// The id of `content`, which is kept as is wanted. What is large isn't worth holding back.
-fn keep(worktree: &gix::Repository, keep: Keep, content: &[u8]) -> Result<ObjectId> {
+fn keep(
+    worktree: &gix::Repository,
+    keep: Keep,
+    content: &[u8],
+    is_there: IsThere<'_>,
+) -> Result<ObjectId> {
     let (step, kind) = ("store a file", gix::objs::Kind::Blob);
     let hash = || gix::objs::compute_hash(worktree.object_hash(), kind, content).git(step);
     match keep {
         Keep::Nowhere => hash(),
-        Keep::Stored if content.len() > LARGEST_HELD => {
+        Keep::InMemory => Ok(worktree.write_blob(content).git(step)?.detach()),
+        Keep::Stored => {
             let id = hash()?;
+            if is_there(id) {
+                return Ok(id);
+            }
+            if content.len() <= LARGEST_HELD {
+                // Whether the repository has it already is asked when it is stored.
+                return worktree
+                    .objects
+                    .write_buf_with_known_id(kind, content, id)
+                    .git(step);
+            }
             if !worktree.objects.exists_without_refresh(&id) {
                 // The database itself, below what is held in memory.
                 (*worktree.objects)
@@ -254,6 +286,5 @@ fn keep(worktree: &gix::Repository, keep: Keep, content: &[u8]) -> Result<Object
             }
             Ok(id)
         }
-        Keep::Stored | Keep::InMemory => Ok(worktree.write_blob(content).git(step)?.detach()),
     }
 }

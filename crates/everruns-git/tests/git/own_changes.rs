@@ -94,6 +94,72 @@ fn generated_changes_at_known_paths_are_kept_as_a_look_at_everything_finds_them(
     });
 }
 
+/// One step between two checkpoints.
+#[derive(Debug, Clone)]
+enum Step {
+    Edit(Edit),
+    /// The paths that changed since the last checkpoint are named.
+    KeepPaths,
+    KeepAll,
+    /// All but the latest checkpoints go, and whatever nothing leads to any more.
+    Clean,
+}
+
+/// What was kept before is taken to be there; what Git may remove is not.
+async fn keep_and_clean(steps: &[Step]) {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let mut since = Vec::new();
+    for step in steps {
+        match step {
+            Step::Edit(edit) => {
+                perform(&folder, edit);
+                since.extend(changed(edit));
+                continue;
+            }
+            Step::KeepPaths => {
+                head.checkpoint_paths(None, &since).await.unwrap();
+            }
+            Step::KeepAll => {
+                head.checkpoint().await.unwrap();
+            }
+            Step::Clean => {
+                head.prune_checkpoints(1).await.unwrap();
+                git(&folder, &["reflog", "expire", "--expire=now", "--all"]);
+                git(&folder, &["repack", "-adq"]);
+                git(&folder, &["prune", "--expire=now"]);
+                continue;
+            }
+        }
+        since.clear();
+        // Fails where an object is missing that a reference leads to.
+        git(&folder, &["rev-list", "--quiet", "--objects", "--all"]);
+    }
+    git(&folder, &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn generated_checkpoints_are_whole_whatever_git_removes_between_them() {
+    let seeds = FileFailurePersistence::Direct("tests/git/own_changes.seeds");
+    let config = Config {
+        cases: std::env::var("PROPTEST_CASES").map_or(12, |cases| cases.parse().unwrap()),
+        failure_persistence: Some(Box::new(seeds)),
+        max_shrink_iters: 60,
+        ..Config::default()
+    };
+    let step = prop_oneof![
+        6 => edit().prop_map(Step::Edit),
+        3 => Just(Step::KeepPaths),
+        3 => Just(Step::KeepAll),
+        2 => Just(Step::Clean),
+    ];
+    proptest!(config, |(steps in prop::collection::vec(step, 4..40))| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(keep_and_clean(&steps));
+    });
+}
+
 /// The caller's word is taken: that is why it costs what changed, and not what there is.
 #[tokio::test]
 async fn only_the_paths_are_looked_at_when_nothing_else_can_be_seen_to_have_changed() {

@@ -295,7 +295,7 @@ async fn a_tree_that_is_too_deep_is_told() {
     let scene = Scene::new();
     let head = scene.head("deep").await;
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut at = openat(CWD, &scene.folder(&head), flags, Mode::empty()).unwrap();
+    let mut at = openat(CWD, scene.folder(&head), flags, Mode::empty()).unwrap();
     let name = "d".repeat(200);
     for _ in 0..30 {
         mkdirat(&at, &name, Mode::from_raw_mode(0o755)).unwrap();
