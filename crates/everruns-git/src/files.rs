@@ -50,6 +50,13 @@ pub(crate) struct Opened {
     pub(crate) mode: u32,
 }
 
+/// The folder in which something was read last.
+#[derive(Debug)]
+pub(crate) struct Recent {
+    path: BString,
+    folder: OwnedFd,
+}
+
 /// The root folder of a working tree, held open.
 ///
 /// Every path is walked one component at a time from here and no component may be a link, so nothing outside the
@@ -80,26 +87,39 @@ impl Files {
 
     /// What is at `path`.
     pub(crate) fn read(&self, path: &BStr) -> Result<Found> {
-        self.read_after(path, |_| ()).map(|(found, ())| found)
+        let recent = &mut None;
+        self.read_after(recent, path, |_| ())
+            .map(|(found, ())| found)
     }
 
-    /// What is at `path`, with what `before` makes of the look at it, before it is read.
+    /// What is at `path`, with what `before` makes of the look at it, before it is read. Files that are read one after
+    /// the other with the same `recent` are often in one folder, which is opened once.
     pub(crate) fn read_after<T: Default>(
         &self,
+        recent: &mut Option<Recent>,
         path: &BStr,
         before: impl FnOnce(&Stat) -> T,
     ) -> Result<(Found, T)> {
-        let Some((folder, name)) = self.parent(path, false)? else {
+        let (above, name) = match path.rfind_byte(b'/') {
+            Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bytes()),
+            None => (BStr::new(""), path.as_bytes()),
+        };
+        let folder = if above.is_empty() {
+            &self.root
+        } else if let Some(folder) = self.recent_folder(recent, above)? {
+            folder
+        } else {
             return Ok((Found::Nothing, T::default()));
         };
-        let Some(stat) = stat(&folder, &name).step("look at", &self.whole(path))? else {
+        let name = OsStr::from_bytes(name);
+        let Some(stat) = stat(folder, name).step("look at", &self.whole(path))? else {
             return Ok((Found::Nothing, T::default()));
         };
         let made = before(&stat);
         let found = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => self.read_file(&folder, &name, path)?,
+            FileType::RegularFile => self.read_file(folder, name, path)?,
             FileType::Symlink => {
-                let target = rustix::fs::readlinkat(&folder, &name, Vec::new())
+                let target = rustix::fs::readlinkat(folder, name, Vec::new())
                     .step("read the link", &self.whole(path))?;
                 Found::Link(target.into_bytes().into())
             }
@@ -107,6 +127,28 @@ impl Files {
             _ => Found::Special,
         };
         Ok((found, made))
+    }
+
+    /// The folder `path`, which is `recent` if that is the same one; `None` if there is none.
+    fn recent_folder<'a>(
+        &self,
+        recent: &'a mut Option<Recent>,
+        path: &BStr,
+    ) -> Result<Option<&'a OwnedFd>> {
+        if recent.as_ref().is_none_or(|recent| recent.path != path) {
+            let folder = match open_folder(&self.root, path, FOLDER | OFlags::PATH) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+                Err(failure) => {
+                    return Err(failure).step("open a folder above", &self.whole(path));
+                }
+            };
+            *recent = Some(Recent {
+                path: path.to_owned(),
+                folder,
+            });
+        }
+        Ok(recent.as_ref().map(|recent| &recent.folder))
     }
 
     /// Opens the regular file at `path`; `None` if there is something else, or nothing.

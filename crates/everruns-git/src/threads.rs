@@ -1,9 +1,16 @@
 //! Sharing work out between threads.
 
 use std::num::NonZero;
+use std::sync::OnceLock;
 use std::thread;
 
 use crate::error::Result;
+
+/// How many threads can run at once. Asking the system takes as long as opening a dozen files.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
 
 /// Has `work` done on parts of `items`, on as many cores as they are worth: `least` items are worth one. Each part gets
 /// something of its own from `prepare`; the outcomes are in the order of the parts.
@@ -15,8 +22,7 @@ pub(crate) fn share_out<T: Sync, P: Send, R: Send>(
     mut prepare: impl FnMut() -> P,
     work: impl Fn(P, &[T]) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let most = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = (items.len() / least).clamp(1, most);
+    let threads = (items.len() / least).clamp(1, cores());
     if threads == 1 {
         return Ok(vec![work(prepare(), items)?]);
     }

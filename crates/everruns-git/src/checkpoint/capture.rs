@@ -14,7 +14,7 @@ use super::learned::Learned;
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
 use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
-use crate::objects::{Edits, Stored, hold, settle};
+use crate::objects::{Edits, Material, Stored, hold, settle};
 use crate::scan::{Purpose, Scan, path_of, scan};
 use crate::worktree::{Entry, Keep, Why};
 
@@ -80,7 +80,7 @@ pub(crate) struct Capture {
     /// The paths at which the index or the files differ from the commit.
     pub(crate) changed: BTreeSet<BString>,
     /// What the trees of the state are made of, as far as it was read or made for this capture.
-    pub(crate) made: HashSet<ObjectId>,
+    pub(crate) material: Material,
     /// The files of those of it that are at no path of the index.
     pub(crate) new_paths: HashSet<ObjectId>,
     /// Whether everything was looked at for this capture.
@@ -97,10 +97,10 @@ pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture
 fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capture> {
     let scan = scan(worktree, purpose)?;
     let (head, head_tree) = head_of(worktree)?;
-    let (mut changed, mut made) = (BTreeSet::new(), HashSet::new());
+    let (mut changed, mut material) = (BTreeSet::new(), Material::default());
     let edits = staged(&scan);
     changed.extend(edits.paths());
-    let index = edits.apply_held(worktree, head_tree, &mut made)?;
+    let index = edits.apply_held(worktree, head_tree, &mut material)?;
     let mut manifest = Manifest::default();
     let mut new_paths = HashSet::new();
     let edits = unstaged(worktree, &scan, keep, &mut manifest, &mut new_paths)?;
@@ -117,7 +117,7 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
         holds_work: true,
     });
     manifest.uncaptured.extend(nested);
-    let files = edits.apply_held(worktree, index, &mut made)?;
+    let files = edits.apply_held(worktree, index, &mut material)?;
     let state = Captured {
         head,
         head_tree,
@@ -128,7 +128,7 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
     Ok(Capture {
         state,
         changed,
-        made,
+        material,
         new_paths,
         is_whole: true,
         learned: Learned::default(),

@@ -13,7 +13,7 @@ use super::capture::{Capture, Captured};
 use super::learned::{Learned, TreeEntry};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
-use crate::objects::Edits;
+use crate::objects::{Edits, Material};
 use crate::threads::share_out;
 use crate::worktree::{Entry, Keep, read_each};
 
@@ -91,15 +91,15 @@ pub(crate) fn capture_paths(
             Entry::Gone | Entry::Same | Entry::Uncaptured(_) => return Ok(None),
         }
     }
-    let mut made = HashSet::new();
+    let mut material = Material::default();
     let state = Captured {
-        files: edits.apply_held(worktree, known.files, &mut made)?,
+        files: edits.apply_held(worktree, known.files, &mut material)?,
         ..known.clone()
     };
     Ok(Some(Capture {
         state,
         changed: differing,
-        made,
+        material,
         new_paths,
         is_whole: false,
         learned,

@@ -1,12 +1,13 @@
 //! Keeping the state of a head, with what is known of it from the last time.
 
+use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::ObjectId;
 use gix::bstr::BString;
-use gix::objs::Kind;
+use gix::objs::CommitRefIter;
 use gix::odb::memory::Storage;
 
 use super::handle::Handle;
@@ -16,6 +17,9 @@ use crate::objects::Stored;
 
 /// How many bytes of trees are kept while a state is captured.
 const TREES_KEPT: usize = 16 << 20;
+
+/// How many bytes of trees of the commit are kept from one capture to the next.
+const MOST_READ: usize = 1 << 20;
 
 /// The state that a head was last kept in, as long as its index says that it may still be in it.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +33,8 @@ struct Known {
     index: Stamp,
     /// Trees of the state and commits that lead to it: what the next capture reads first.
     objects: Storage,
+    /// What is stored as long as the checkpoint's reference is there.
+    stored: HashSet<ObjectId>,
 }
 
 impl LastKept {
@@ -82,54 +88,68 @@ impl LastKept {
         };
         let taken = checkpoint::take_captured(context, &worktree, id, &capture, label, stored)?;
         if Stamp::of(&index)? == before {
-            let objects = objects_of(&taken, &capture, known.as_ref(), &worktree)?;
+            let (number, checkpoint) = (taken.checkpoint.number, taken.checkpoint.clone());
+            let objects = objects_of(taken, &mut capture, known.as_ref(), &worktree)?;
             if let Some(known) = known.filter(|known| known.is_of(&capture))
                 && capture.is_whole
             {
                 capture.learned = known.capture.learned;
             }
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known {
-                number: taken.checkpoint.number,
-                id: taken.checkpoint.id,
+                number,
+                id: checkpoint.id,
+                stored: capture
+                    .material
+                    .made
+                    .iter()
+                    .chain(objects.keys())
+                    .copied()
+                    .collect(),
                 capture,
                 index: before,
                 objects,
             });
+            return Ok(checkpoint);
         }
         Ok(taken.checkpoint)
     }
 }
 
-/// What the capture after `capture` reads first: its new trees, and the commits that lead to them.
+/// What the capture after `capture` reads first: its trees, and the commits that lead to them.
 ///
 /// They are all reached from the checkpoint's reference, so that none of them goes away while that stands.
 fn objects_of(
-    taken: &Taken,
-    capture: &Capture,
+    taken: Taken,
+    capture: &mut Capture,
     known: Option<&Known>,
     worktree: &gix::Repository,
 ) -> Result<Storage> {
+    let read = std::mem::take(&mut capture.material.read);
     if let Some(known) = known.filter(|known| known.id == taken.checkpoint.id) {
         return Ok(known.objects.clone());
     }
-    let before = known.map(|known| &known.objects);
-    let is_old = |id: &ObjectId| before.is_some_and(|objects| objects.contains_key(id));
-    let mut objects = taken.objects.clone();
-    objects.retain(|id, (kind, _)| match kind {
-        Kind::Commit => !is_old(id),
-        _ => capture.made.contains(id),
-    });
+    let mut objects = taken.objects;
+    let commits = with_parents(taken.checkpoint.id, &objects);
+    objects.retain(|id, _| capture.material.made.contains(id) || commits.contains(id));
     let head = capture.state.head;
-    if !head.is_null() {
-        let object = if let Some(object) = before.and_then(|objects| objects.get(&head)) {
-            object.clone()
-        } else {
-            let mut commit = worktree.find_object(head).git("read HEAD")?;
-            (commit.kind, std::mem::take(&mut commit.data))
-        };
-        objects.insert(head, object);
+    if !head.is_null() && !objects.contains_key(&head) {
+        let mut commit = worktree.find_object(head).git("read HEAD")?;
+        objects.insert(head, (commit.kind, std::mem::take(&mut commit.data)));
+    }
+    // A look at everything begins with the trees of the commit and the index.
+    let read_bytes: usize = read.values().map(|(_, data)| data.len()).sum();
+    if capture.is_whole && read_bytes < MOST_READ {
+        objects.extend(read.iter().map(|(id, object)| (*id, object.clone())));
     }
     Ok(objects)
+}
+
+/// The commit `id` and its parents, as far as `objects` tell.
+fn with_parents(id: ObjectId, objects: &Storage) -> Vec<ObjectId> {
+    let commit = objects.get(&id).map(|(_, data)| data.as_slice());
+    let commit = commit.map(|data| CommitRefIter::from_bytes(data, id.kind()));
+    let parents = commit.into_iter().flat_map(CommitRefIter::parent_ids);
+    std::iter::once(id).chain(parents).collect()
 }
 
 impl Known {
@@ -152,7 +172,7 @@ impl Known {
             return Stored::Unknown;
         }
         Stored::These {
-            known: &self.capture.made,
+            known: &self.stored,
             unsure: &capture.new_paths,
         }
     }

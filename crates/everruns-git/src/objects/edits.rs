@@ -1,11 +1,13 @@
 //! Changes to trees.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use gix::objs::{Tree, Write as _};
+use gix::objs::{Data, Find, FindExt, Tree, Write as _};
+use gix::odb::memory::Storage;
 use gix::validate::path::component::{Mode, Options};
 
 use crate::error::{GitError, GitStep as _, Result};
@@ -17,6 +19,36 @@ const NAMES: Options = Options {
     protect_hfs: true,
     protect_ntfs: true,
 };
+
+/// What a tree was made of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Material {
+    /// The objects that were upserted, and the trees that were made.
+    pub(crate) made: HashSet<ObjectId>,
+    /// The trees that were there before.
+    pub(crate) read: Storage,
+}
+
+/// Takes down which objects are read.
+struct Recorder<'a> {
+    objects: &'a gix::OdbHandle,
+    read: RefCell<Storage>,
+}
+
+impl Find for Recorder<'_> {
+    fn try_find<'a>(
+        &self,
+        id: &gix::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> gix::Result<Option<Data<'a>>> {
+        let found = self.objects.try_find(id, buffer)?;
+        if let Some(found) = &found {
+            let object = (found.kind, found.data.to_vec());
+            self.read.borrow_mut().insert(id.to_owned(), object);
+        }
+        Ok(found)
+    }
+}
 
 /// Changes to a tree. Removals go first, so that a file can make room for a folder.
 #[derive(Default)]
@@ -41,41 +73,56 @@ impl Edits {
     /// What is new must have a name that Git takes, and be there. The library's own editor asks that of each entry of
     /// each tree that it writes, which takes longer than all the rest.
     pub(crate) fn apply(self, repository: &gix::Repository, tree: ObjectId) -> Result<ObjectId> {
-        self.write(repository, tree, |tree| {
+        self.edited(repository, &repository.objects, tree, |tree| {
             repository.write_object(tree).map(gix::Id::detach)
         })
     }
 
-    /// As [`apply`](Self::apply), where `repository` holds back what is new. What the tree is made of, as far as it was
-    /// upserted or made now, is added to `made`.
+    /// As [`apply`](Self::apply), where `repository` holds back what is new. What the tree is made of goes to `material`.
     ///
     /// Whether the repository has it already is asked when it is stored.
     pub(crate) fn apply_held(
         self,
         repository: &gix::Repository,
         tree: ObjectId,
-        made: &mut HashSet<ObjectId>,
+        material: &mut Material,
     ) -> Result<ObjectId> {
         let upserted = self.upserted.iter();
         let stored = upserted.filter(|(_, kind, _)| *kind != EntryKind::Commit);
-        made.extend(stored.map(|(_, _, id)| *id));
-        self.write(repository, tree, |tree| {
+        material.made.extend(stored.map(|(_, _, id)| *id));
+        let recorder = Recorder {
+            objects: &repository.objects,
+            read: RefCell::default(),
+        };
+        let made = &mut material.made;
+        let result = self.edited(repository, &recorder, tree, |tree| {
             let id = repository.objects.write(tree)?;
             made.insert(id);
-            Ok::<_, gix::Error>(id)
-        })
+            Ok(id)
+        });
+        material.read.extend(recorder.read.into_inner().drain());
+        result
     }
 
-    fn write(
+    fn edited(
         self,
         repository: &gix::Repository,
+        find: &dyn FindExt,
         tree: ObjectId,
         out: impl FnMut(&Tree) -> std::result::Result<ObjectId, gix::Error>,
     ) -> Result<ObjectId> {
         if self.removed.is_empty() && self.upserted.is_empty() {
             return Ok(tree);
         }
-        let mut editor = repository.edit_tree(tree).git("begin a tree")?.detach();
+        let step = "begin a tree";
+        let root = if tree.is_empty_tree() {
+            Tree::empty()
+        } else {
+            let mut buffer = Vec::new();
+            let root = find.find_tree(&tree, &mut buffer).git(step)?;
+            root.into_owned()
+        };
+        let mut editor = gix::objs::tree::Editor::new(root, find, repository.object_hash());
         for path in &self.removed {
             editor
                 .remove(path.split_str("/").map(BStr::new))

@@ -7,5 +7,5 @@ mod encode;
 mod held;
 mod pack;
 
-pub(crate) use edits::{Edits, is_no_name_of_a_link};
+pub(crate) use edits::{Edits, Material, is_no_name_of_a_link};
 pub(crate) use held::{Stored, forget, hand_over, hold, settle};

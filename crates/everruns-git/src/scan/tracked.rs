@@ -4,7 +4,6 @@
 //! fraction of what whole paths do. Conflicts, submodules, and what can't be looked at are left to the library.
 
 use std::ffi::OsStr;
-use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::thread;
@@ -20,6 +19,7 @@ use rustix::io::Errno;
 use super::look::Purpose;
 use crate::error::{GitStep as _, IoStep as _, Result};
 use crate::files::open_folder;
+use crate::threads::cores;
 
 /// How many entries are worth a thread.
 const ENTRIES_A_THREAD: usize = 500;
@@ -110,9 +110,8 @@ pub(super) fn look(
 ) -> Result<Vec<(usize, Found)>> {
     let root =
         rustix::fs::open(root, FOLDER, Permissions::empty()).step("open the working tree", root)?;
-    let most = thread::available_parallelism().map_or(1, NonZero::get);
     let count = index.entries().len();
-    let threads = (count / ENTRIES_A_THREAD).clamp(1, most);
+    let threads = (count / ENTRIES_A_THREAD).clamp(1, cores());
     let paths = index.take_path_backing();
     let share = count.div_ceil(threads).max(1);
     let look = |entries: &mut [Entry], first: usize| {
@@ -134,23 +133,18 @@ pub(super) fn look(
         .entries_mut()
         .chunks_mut(share)
         .zip((0..).step_by(share));
-    let told = if threads == 1 {
-        parts
-            .next()
-            .map_or_else(Vec::new, |(entries, first)| look(entries, first))
-    } else {
-        thread::scope(|scope| {
-            let running: Vec<_> = parts
-                .map(|(entries, first)| scope.spawn(move || look(entries, first)))
-                .collect();
-            let ended = running.into_iter().map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            ended.flatten().collect()
-        })
-    };
+    let told = thread::scope(|scope| {
+        let own = parts.next();
+        let running: Vec<_> = parts
+            .map(|(entries, first)| scope.spawn(move || look(entries, first)))
+            .collect();
+        let mut told = own.map_or_else(Vec::new, |(entries, first)| look(entries, first));
+        for thread in running {
+            let others = thread.join();
+            told.extend(others.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        told
+    });
     index.return_path_backing(paths);
     Ok(told)
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process;
+use std::sync::OnceLock;
 
 /// A process, told apart from every other one that ever had or will have its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,16 @@ const MARK: &str = "everruns holder 1";
 impl Holder {
     /// This process. Where the system doesn't tell enough, nobody will take it for dead.
     pub(crate) fn this_process() -> Self {
+        static KNOWN: OnceLock<Holder> = OnceLock::new();
+        let known = KNOWN.get_or_init(Self::look);
+        if known.pid == process::id() {
+            return known.clone();
+        }
+        // A copy of the process that looked.
+        Self::look()
+    }
+
+    fn look() -> Self {
         Self {
             pid: process::id(),
             start: start_of(process::id()).unwrap_or(0),

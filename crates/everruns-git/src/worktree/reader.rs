@@ -12,7 +12,7 @@ use gix::odb::memory::Storage;
 
 use super::conversion::{conversion, convert};
 use crate::error::{GitError, GitStep as _, Result};
-use crate::files::{Files, Found};
+use crate::files::{Files, Found, Recent};
 use crate::objects::{Stored, hand_over, is_no_name_of_a_link, settle};
 use crate::threads::share_out;
 
@@ -105,6 +105,7 @@ pub(crate) struct Reader<'repo> {
     /// How many bytes of files are held back.
     held: usize,
     files: Files,
+    recent: Option<Recent>,
     pipeline: gix::filter::Pipeline<'repo>,
     index: gix::worktree::IndexPersistedOrInMemory,
     executable_bit: bool,
@@ -127,6 +128,7 @@ impl<'repo> Reader<'repo> {
             keep,
             held: 0,
             files: Files::open(folder)?,
+            recent: None,
             pipeline,
             index,
             executable_bit: capabilities.executable_bit,
@@ -212,7 +214,7 @@ impl<'repo> Reader<'repo> {
             let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
             is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        let (found, _alone) = self.files.read_after(path, alone)?;
+        let (found, _alone) = self.files.read_after(&mut self.recent, path, alone)?;
         match found {
             Found::Link(_) if is_no_name_of_a_link(path) => Ok(Entry::Uncaptured(Why::Name)),
             Found::Link(target) => Ok(Entry::Blob(

@@ -156,17 +156,32 @@ impl<'repo> Refs<'repo> {
                 by: by.to_owned(),
             })
         };
+        let step = "read the references";
+        let packed = self.repository.refs.cached_packed_buffer().git(step)?;
+        let parent = Path::new(name).parent();
+        // Where the folder is there, nothing else is at its path or above it; but packed references have no folders.
+        let is_in_folders = parent.is_some_and(|above| {
+            let above = self.repository.common_dir().join(above);
+            above.is_dir()
+        });
         let mut rest = name;
         while let Some((above, _)) = rest
             .rsplit_once('/')
             .filter(|(above, _)| above.contains('/'))
         {
-            if self.target(above)?.is_some() {
+            let is_taken = match &packed {
+                _ if !is_in_folders => self.target(above)?.is_some(),
+                Some(packed) => {
+                    let found = packed.try_find(above).git(step)?;
+                    found.is_some_and(|found| found.name.as_bstr() == above)
+                }
+                None => false,
+            };
+            if is_taken {
                 return blocked(above);
             }
             rest = above;
         }
-        let step = "read the references";
         let below = format!("{name}/");
         let platform = self.repository.references().git(step)?;
         match platform.prefixed(below.as_str()).git(step)?.next() {
