@@ -7,14 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Advance;
 use crate::error::{GitError, Result};
-use crate::state::{durable, id_text};
-
-/// What names the commits being merged.
-const HEAD: &str = "MERGE_HEAD";
-/// The message of the merge to come.
-const MESSAGE: &str = "MERGE_MSG";
-/// How the merge was asked for.
-const MODE: &str = "MERGE_MODE";
+use crate::state::merge_notes::{HEAD, MESSAGE, MODE};
+use crate::state::{MergeNotes, durable, id_text};
 
 /// What happens to the notes of a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,10 +93,7 @@ impl Advance {
             MergeState::Conclude { head } => {
                 // After a crash, the notes may be those of a later merge already.
                 if heads(&self.git_dir)?.contains(head) {
-                    durable::remove(&at(HEAD))?;
-                    durable::remove(&at(MODE))?;
-                    durable::remove(&at(MESSAGE))?;
-                    durable::remove(&at("AUTO_MERGE"))?;
+                    MergeNotes::remove(&self.git_dir)?;
                 }
                 Ok(())
             }

@@ -16,6 +16,7 @@ use crate::error::{GitStep as _, Result};
 use crate::index::mode_of;
 use crate::objects::{Edits, Material, Stored, hold, settle};
 use crate::scan::{Purpose, Scan, path_of, scan};
+use crate::state::MergeNotes;
 use crate::worktree::{Entry, Keep, Why};
 
 /// The state of a worktree.
@@ -101,7 +102,10 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
     let edits = staged(&scan);
     changed.extend(edits.paths());
     let index = edits.apply_held(worktree, head_tree, &mut material)?;
-    let mut manifest = Manifest::default();
+    let mut manifest = Manifest {
+        merge: MergeNotes::read(worktree.git_dir())?,
+        ..Manifest::default()
+    };
     let mut new_paths = HashSet::new();
     let edits = unstaged(worktree, &scan, keep, &mut manifest, &mut new_paths)?;
     changed.extend(edits.paths());

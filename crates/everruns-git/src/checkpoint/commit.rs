@@ -9,6 +9,7 @@ use super::Captured;
 use super::manifest::Manifest;
 use crate::error::{GitStep as _, Result};
 use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME};
+use crate::state::MergeNotes;
 
 /// The line of a checkpoint's message that names its head.
 const HEAD_TRAILER: &str = "Everruns-Head: ";
@@ -106,7 +107,11 @@ pub(crate) fn write(
     parents.push(new("index", captured.index, &[head])?);
     if !captured.manifest.is_empty() {
         let tree = captured.manifest.write(repository)?;
-        parents.push(new("manifest", tree, &[])?);
+        // What is being merged is kept with it.
+        let merged = captured.manifest.merge.iter();
+        let merged = merged.flat_map(MergeNotes::heads);
+        let merged: Vec<ObjectId> = merged.filter(|id| repository.has_object(id)).collect();
+        parents.push(new("manifest", tree, &merged)?);
     }
     new("checkpoint", captured.files, &parents)
 }

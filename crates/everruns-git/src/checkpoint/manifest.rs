@@ -6,6 +6,7 @@ use gix::objs::tree::EntryKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{GitError, GitStep as _, Result};
+use crate::state::MergeNotes;
 
 /// The manifest's file in its tree.
 const FILE: &str = "manifest.json";
@@ -60,6 +61,9 @@ pub(crate) struct Manifest {
     /// What could not be captured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) uncaptured: Vec<Uncaptured>,
+    /// The merge that the next commit concludes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) merge: Option<MergeNotes>,
 }
 
 impl Manifest {

@@ -14,6 +14,7 @@ use super::learned::{Learned, TreeEntry};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::objects::{Edits, Material};
+use crate::state::MergeNotes;
 use crate::threads::share_out;
 use crate::worktree::{Entry, Keep, read_each};
 
@@ -38,7 +39,12 @@ pub(crate) fn capture_paths(
         (&known.state, known.changed.clone(), known.learned.clone());
     let config = worktree.config_snapshot();
     let is_set = |key| config.boolean(key).unwrap_or(false);
-    if !known.manifest.is_empty() || is_set("core.ignoreCase") || is_set("core.sparseCheckout") {
+    let is_merging = MergeNotes::read(worktree.git_dir())?.is_some();
+    if is_merging
+        || !known.manifest.is_empty()
+        || is_set("core.ignoreCase")
+        || is_set("core.sparseCheckout")
+    {
         return Ok(None);
     }
     let looked = share_out(

@@ -20,7 +20,7 @@ use crate::files::Files;
 use crate::flush::{flush_folders_of, flush_reference};
 use crate::index::{self, IndexLock, Seen};
 use crate::repository::Refs;
-use crate::state::durable;
+use crate::state::{MergeNotes, durable};
 use crate::worktree::conversion;
 
 /// A head on its way from one state to another, with the lock of its index held.
@@ -75,7 +75,9 @@ impl<'a> Change<'a> {
         self.flush()?;
         hit("git.restore.after-index")?;
         self.move_branch(self.before.commit(), self.target.commit())?;
-        Ok(hit("git.restore.after-branch")?)
+        hit("git.restore.after-branch")?;
+        // Otherwise the next commit would conclude a merge whose changes have gone from the files.
+        self.note_merge(self.target)
     }
 
     /// Puts back what [`apply`](Self::apply) has changed, and nothing else.
@@ -98,7 +100,12 @@ impl<'a> Change<'a> {
         self.remove(&steps)?;
         self.write(&steps)?;
         self.lock.put_back(self.index.as_deref())?;
-        self.flush()
+        self.flush()?;
+        self.note_merge(self.before)
+    }
+
+    fn note_merge(&self, state: &Captured) -> Result<()> {
+        MergeNotes::put(state.manifest.merge.as_ref(), self.worktree.git_dir())
     }
 
     /// Makes the names of the files and of the index durable: once the intent is forgotten, nobody makes up for them.

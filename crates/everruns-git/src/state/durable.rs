@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 use crate::error::{IoStep as _, Result};
 
 /// What the names of files start with that are not what they are going to be yet.
@@ -12,10 +14,7 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".new-";
 /// Writes `bytes` to `path` so that a crash leaves the old or the new content, and the new one once this returned.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = parent(path);
-    let mut temporary = tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .tempfile_in(folder)
-        .step("make a temporary file in", folder)?;
+    let mut temporary = temporary(folder)?;
     temporary.write_all(bytes).step("write", path)?;
     temporary.as_file().sync_all().step("flush", path)?;
     temporary
@@ -28,10 +27,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Creates `path` with `bytes`, durable once this returned; `false` if it exists already.
 pub(crate) fn create_new(path: &Path, bytes: &[u8]) -> Result<bool> {
     let folder = parent(path);
-    let mut temporary = tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .tempfile_in(folder)
-        .step("make a temporary file in", folder)?;
+    let mut temporary = temporary(folder)?;
     temporary.write_all(bytes).step("write", path)?;
     temporary.as_file().sync_all().step("flush", path)?;
     match temporary.persist_noclobber(path) {
@@ -39,6 +35,18 @@ pub(crate) fn create_new(path: &Path, bytes: &[u8]) -> Result<bool> {
         Err(failure) if failure.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(failure) => Err(failure.error).step("create", path),
     }
+}
+
+/// Opened here, because the library would hide the system's code, by which too many open files are told.
+fn temporary(folder: &Path) -> Result<NamedTempFile> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .make_in(folder, |path| options.open(path))
+        .step("make a temporary file in", folder)
 }
 
 /// Removes `path` if it is there, durable once this returned.

@@ -306,3 +306,65 @@ async fn c09_an_edit_within_the_second_of_its_index_is_still_seen() {
         scene.repository.commit_all("other");
     }
 }
+
+/// A head that has gone back to before a merge is in no merge: its next commit would say that the branch is in it,
+/// though its changes are gone. One that is brought to the middle of a merge concludes it, and so does a fork.
+#[tokio::test]
+async fn a_restore_leaves_no_merge_and_brings_one_back() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    committed(&scene, &head, "README.md", "# Mine\n").await;
+    let tip = on_main(&scene, "README.md", "# Theirs\n");
+    let mine = git(&folder, &["rev-parse", "HEAD"]);
+    let before = head.checkpoint().await.unwrap();
+    let outcome = head.update_from("main").await.unwrap();
+    assert!(matches!(outcome, UpdateOutcome::Conflicts(_)));
+    let merges = |folder: &std::path::Path| {
+        let verify = ["rev-parse", "-q", "--verify", "MERGE_HEAD"];
+        let found = crate::fixture::try_git(folder, &verify).stdout;
+        String::from_utf8(found).unwrap().trim().to_owned()
+    };
+    let message = git(&folder, &["rev-parse", "--git-path", "MERGE_MSG"]);
+    let message = read(&folder.join(message));
+    let status = porcelain(&folder);
+    let within = head.checkpoint().await.unwrap();
+
+    head.restore(&before).await.unwrap();
+    assert_eq!(
+        (porcelain(&folder), merges(&folder)),
+        (vec![], String::new())
+    );
+    write(&folder.join("next.txt"), "next\n");
+    head.commit(CommitRequest::new("next")).await.unwrap();
+    assert_eq!(git(&folder, &["rev-parse", "HEAD^@"]), mine, "no merge");
+
+    head.restore(&within).await.unwrap();
+    let fork = head.fork("fork").await.unwrap();
+    for (head, folder) in [(&head, folder.clone()), (&fork, scene.folder(&fork))] {
+        assert_eq!(
+            (porcelain(&folder), merges(&folder)),
+            (status.clone(), tip.clone())
+        );
+        let kept = git(&folder, &["rev-parse", "--git-path", "MERGE_MSG"]);
+        assert_eq!(read(&folder.join(kept)), message);
+        write(&folder.join("README.md"), "# Both\n");
+        let request = CommitRequest {
+            resolve_conflicts: true,
+            ..CommitRequest::default()
+        };
+        head.commit(request).await.unwrap();
+        let parents = format!("{mine}\n{tip}");
+        assert_eq!(git(&folder, &["rev-parse", "HEAD^@"]), parents);
+        assert_eq!(merges(&folder), "");
+        git(&folder, &["fsck", "--strict"]);
+    }
+    // What the merge brings is kept with the checkpoint, whatever becomes of its branch.
+    git(
+        &scene.repository.path,
+        &["update-ref", "-d", "refs/heads/main"],
+    );
+    let kept = within.location.unwrap();
+    let leads = ["merge-base", "--is-ancestor", &tip, &kept];
+    assert!(crate::fixture::try_git(&folder, &leads).status.success());
+}

@@ -1,0 +1,74 @@
+//! The notes of a merge in a worktree, kept with its state.
+
+use std::path::Path;
+
+use gix::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use super::durable;
+use crate::error::Result;
+
+/// What names the commits being merged.
+pub(crate) const HEAD: &str = "MERGE_HEAD";
+/// The message of the merge to come.
+pub(crate) const MESSAGE: &str = "MERGE_MSG";
+/// How the merge was asked for.
+pub(crate) const MODE: &str = "MERGE_MODE";
+/// The tree that the merge made by itself.
+const TREE: &str = "AUTO_MERGE";
+
+/// The notes by which Git knows that the next commit concludes a merge, as they are in their files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MergeNotes {
+    /// The commits being merged, a line each.
+    heads: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    mode: String,
+}
+
+impl MergeNotes {
+    /// Those of the worktree with this Git directory; `None` when it is in no merge.
+    pub(crate) fn read(git_dir: &Path) -> Result<Option<Self>> {
+        let text = |name: &str| -> Result<Option<String>> {
+            let bytes = durable::read(&git_dir.join(name))?;
+            Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        let Some(heads) = text(HEAD)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            heads,
+            message: text(MESSAGE)?.unwrap_or_default(),
+            mode: text(MODE)?.unwrap_or_default(),
+        }))
+    }
+
+    /// Makes the notes of the worktree with this Git directory these, the deciding one last; or removes them.
+    pub(crate) fn put(notes: Option<&Self>, git_dir: &Path) -> Result<()> {
+        if Self::read(git_dir)?.as_ref() == notes {
+            return Ok(());
+        }
+        let Some(notes) = notes else {
+            return Self::remove(git_dir);
+        };
+        durable::write(&git_dir.join(MESSAGE), notes.message.as_bytes())?;
+        durable::write(&git_dir.join(MODE), notes.mode.as_bytes())?;
+        durable::write(&git_dir.join(HEAD), notes.heads.as_bytes())
+    }
+
+    /// Removes the notes of a merge that is over.
+    pub(crate) fn remove(git_dir: &Path) -> Result<()> {
+        for name in [HEAD, MODE, MESSAGE, TREE] {
+            durable::remove(&git_dir.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// The commits being merged, as far as they can be read.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = ObjectId> {
+        let lines = self.heads.lines();
+        lines.filter_map(|line| ObjectId::from_hex(line.trim().as_bytes()).ok())
+    }
+}
