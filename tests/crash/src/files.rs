@@ -9,6 +9,7 @@ use everruns::path::WorkspacePath;
 use everruns::session::{EventPayload, Sequence, SessionEvent, ToolOutcome};
 
 use crate::child::Seen;
+use crate::project::is_followed;
 
 /// Contents by path.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -35,6 +36,9 @@ pub(crate) async fn of_head(head: &WorkspaceHead) -> anyhow::Result<Files> {
             name.push_str(entry.name.as_str());
             if entry.stat.kind == FileKind::Directory {
                 folders.push(name);
+                continue;
+            }
+            if !is_followed(&name) {
                 continue;
             }
             let path = WorkspacePath::parse(&name)?;

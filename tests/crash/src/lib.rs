@@ -1,9 +1,9 @@
 //! Sessions in processes that are killed again and again, and what must be left of them.
 //!
 //! A round is one child process that works on a session with random tool calls, goes back, forks, commits, merges,
-//! deletes and destroys between its turns, and is killed at a named step or at a random moment. What the child saw
-//! acknowledged it has written to its standard output before it went on. Then the parent looks at the store and at the
-//! files, resumes the session and lets it finish a turn.
+//! resolves conflicts, deletes and destroys between its turns, and is killed at a named step or at a random moment. What
+//! the child saw acknowledged it has written to its standard output before it went on. Then the parent looks at the store
+//! and at the files, resumes the session and lets it finish a turn.
 //!
 //! Steps that were not hit yet are aimed at first; a long run in which a step was never hit fails, and any run that
 //! mostly missed one. Everything else that is random comes from the seed of the round, apart from the moment at which a
@@ -11,6 +11,7 @@
 
 mod check;
 mod child;
+mod clash;
 mod failpoints;
 mod files;
 mod model;

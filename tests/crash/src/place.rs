@@ -12,6 +12,7 @@ use everruns::{
 };
 
 use crate::model::Speaking;
+use crate::project::is_followed;
 use crate::random::Random;
 
 /// What heads begin with, in a repository.
@@ -174,8 +175,10 @@ pub(crate) fn listed(folder: &Path) -> anyhow::Result<std::collections::BTreeMap
                 continue;
             }
             let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
-            let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
-            found.insert(name, text);
+            if is_followed(&name) {
+                let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
+                found.insert(name, text);
+            }
         }
     }
     Ok(found)

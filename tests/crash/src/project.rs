@@ -4,6 +4,7 @@ use anyhow::{Context as _, ensure};
 use everruns::WorkspaceHeadId;
 use everruns_testkit::git::{GitFixture, GitOutput};
 
+use crate::clash::side_of_branch;
 use crate::files::Files;
 use crate::place::START;
 
@@ -15,6 +16,25 @@ pub(crate) fn upstream(seed: u64) -> String {
 /// The file that such a branch adds.
 pub(crate) fn upstream_file(branch: &str) -> (String, String) {
     (format!("{branch}.txt"), format!("of {branch}\n"))
+}
+
+/// What the names of branches and files begin with on which heads do not agree with a branch.
+const CLASH: &str = "clash-";
+
+/// The branch that conflicts with the head of a child.
+pub(crate) fn clashing(seed: u64) -> String {
+    format!("{CLASH}{seed}")
+}
+
+/// The file that such a branch adds.
+pub(crate) fn clash_file(branch: &str) -> (String, String) {
+    (format!("{branch}.txt"), side_of_branch(branch))
+}
+
+/// Whether the record of a session says what is in this file. It knows nothing of conflicts, which have a check of their
+/// own.
+pub(crate) fn is_followed(path: &str) -> bool {
+    !path.starts_with(CLASH)
 }
 
 /// The repository as its user has it, looked at with the real `git`.
@@ -46,7 +66,7 @@ impl Project {
         self.folder.parent().unwrap_or(&self.folder)
     }
 
-    /// Makes a branch for the merges of a child, and checks it out when `followed`; one with one more file, for its
+    /// Makes a branch for the merges of a child, and checks it out when `followed`; two with one more file each, for its
     /// updates; and packs the references when `packed`.
     pub(crate) fn prepare(
         &mut self,
@@ -54,12 +74,9 @@ impl Project {
         followed: bool,
         packed: bool,
     ) -> anyhow::Result<()> {
-        let upstream = upstream(seed);
-        self.git(&["checkout", "-q", "-b", &upstream, START])?;
-        let (path, text) = upstream_file(&upstream);
-        std::fs::write(self.folder.join(&path), text)?;
-        self.git(&["add", &path])?;
-        self.git(&["commit", "-q", "-m", &upstream])?;
+        let (upstream, clashing) = (upstream(seed), clashing(seed));
+        self.branch(&upstream, upstream_file(&upstream))?;
+        self.branch(&clashing, clash_file(&clashing))?;
         self.target = format!("merged-{seed}");
         self.git(&["branch", &self.target, START])?;
         let shown = if followed { &self.target } else { "main" };
@@ -68,6 +85,14 @@ impl Project {
             self.git(&["pack-refs", "--all"])?;
         }
         Ok(())
+    }
+
+    /// Makes a branch with one more file, and checks it out.
+    fn branch(&self, name: &str, (path, text): (String, String)) -> anyhow::Result<()> {
+        self.git(&["checkout", "-q", "-b", name, START])?;
+        std::fs::write(self.folder.join(&path), text)?;
+        self.git(&["add", &path])?;
+        self.git(&["commit", "-q", "-m", name]).map(drop)
     }
 
     /// What `git fsck` finds missing, broken or leading nowhere.
@@ -126,7 +151,9 @@ impl Project {
             let id = entry.nth(1).context("`git ls-tree` changed")?;
             let blob = self.git(&["cat-file", "blob", id])?;
             let content = String::from_utf8_lossy(&blob.stdout).into_owned();
-            files.insert(path.to_owned(), content);
+            if is_followed(path) {
+                files.insert(path.to_owned(), content);
+            }
         }
         Ok(files)
     }
@@ -139,12 +166,21 @@ impl Project {
     }
 
     fn succeeds(&self, arguments: &[&str]) -> bool {
-        let output = self.fixture.try_git_in(&self.folder, arguments);
+        self.succeeds_in(&self.folder, arguments)
+    }
+
+    pub(crate) fn succeeds_in(&self, folder: &Path, arguments: &[&str]) -> bool {
+        let output = self.fixture.try_git_in(folder, arguments);
         output.status.success()
     }
 
     fn git(&self, arguments: &[&str]) -> anyhow::Result<GitOutput> {
-        let output = self.fixture.try_git_in(&self.folder, arguments);
+        self.git_in(&self.folder, arguments)
+    }
+
+    /// The real `git` in a worktree.
+    pub(crate) fn git_in(&self, folder: &Path, arguments: &[&str]) -> anyhow::Result<GitOutput> {
+        let output = self.fixture.try_git_in(folder, arguments);
         ensure!(
             output.status.success(),
             "git {arguments:?}: {}",

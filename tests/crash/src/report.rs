@@ -32,6 +32,10 @@ pub struct Report {
     pub destroyed: u64,
     /// Branches that a child had seen brought into a head.
     pub updated: u64,
+    /// Conflicts that a child had seen in its head, each with its two sides and the real Git's word.
+    pub clashed: u64,
+    /// Those that it had seen resolved, by a commit or by going back.
+    pub resolved: u64,
     /// Checkpoints that a child had seen forgotten.
     pub pruned: u64,
     /// Heads that a child had seen archived.
@@ -79,6 +83,8 @@ impl Report {
                 Seen::Deleted { .. } => self.deleted += 1,
                 Seen::Destroyed(_) => self.destroyed += 1,
                 Seen::Updated => self.updated += 1,
+                Seen::Clashed => self.clashed += 1,
+                Seen::Resolved => self.resolved += 1,
                 Seen::Pruned { removed } => self.pruned += removed.len() as u64,
                 Seen::Archived(_) => self.archived += 1,
                 _ => {}
@@ -114,9 +120,9 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{} branches brought into heads, {} checkpoints forgotten, {} heads archived, {} children that looked at \
+            "{} branches brought into heads, {} conflicts with heads, {} resolved, {} checkpoints forgotten, {} heads archived, {} children that looked at \
              their own changes alone",
-            self.updated, self.pruned, self.archived, self.own_changes
+            self.updated, self.clashed, self.resolved, self.pruned, self.archived, self.own_changes
         )?;
         writeln!(f, " kills   aimed step")?;
         for step in FAILPOINTS {

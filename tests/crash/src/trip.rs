@@ -15,6 +15,8 @@ pub enum Trip {
     Discard,
     /// Brings a branch into the head.
     Update,
+    /// Brings a branch into the head that conflicts with it, and resolves that.
+    Clash,
     /// Forgets all checkpoints but the last.
     Prune,
     /// Makes a session, and archives its head.
@@ -22,13 +24,14 @@ pub enum Trip {
 }
 
 impl Trip {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Rewind,
         Self::Fork,
         Self::Commit,
         Self::Merge,
         Self::Discard,
         Self::Update,
+        Self::Clash,
         Self::Prune,
         Self::Archive,
     ];
@@ -38,9 +41,12 @@ impl Trip {
         match self {
             Self::Discard => true,
             Self::Rewind | Self::Fork => kind != Kind::Directory,
-            Self::Commit | Self::Merge | Self::Update | Self::Prune | Self::Archive => {
-                kind == Kind::Git
-            }
+            Self::Commit
+            | Self::Merge
+            | Self::Update
+            | Self::Clash
+            | Self::Prune
+            | Self::Archive => kind == Kind::Git,
         }
     }
 
@@ -60,6 +66,7 @@ impl std::fmt::Display for Trip {
             Self::Merge => "merge",
             Self::Discard => "discard",
             Self::Update => "update",
+            Self::Clash => "clash",
             Self::Prune => "prune",
             Self::Archive => "archive",
         })

@@ -170,7 +170,10 @@ impl World {
         Ok(End::At {
             step,
             nth: 1 + random.below(often),
-            trip: way.trip(),
+            trip: match way.trip() {
+                Some(Trip::Update) if random.percent(50) => Some(Trip::Clash),
+                trip => trip,
+            },
         })
     }
 

@@ -1,5 +1,6 @@
 //! What must be left of killed sessions.
 
+mod clash;
 mod commits;
 mod events;
 mod files;
@@ -89,6 +90,9 @@ impl Ledger {
         let Some(id) = done.session.cloned().or(new) else {
             return Ok(Left::default());
         };
+        if let Some(project) = done.project {
+            clash::check(place, project, store.as_ref(), &id, seen).await?;
+        }
         let recorded = read(store.as_ref(), &id).await?;
         self.check_events(&id, &recorded, seen)?;
         self.check_told_files(&id, &recorded, seen)?;

@@ -1,5 +1,6 @@
 //! The process that is killed.
 
+mod clash;
 mod orders;
 mod seen;
 mod travel;

@@ -36,6 +36,16 @@ pub(crate) enum Seen {
     },
     /// It is in the head.
     Updated,
+    /// A branch is to be brought into the head, and adds a file that the head has committed otherwise.
+    Clashing { branch: String },
+    /// It is in conflict with the head.
+    Clashed,
+    /// It had been in the head before.
+    Unclashed,
+    /// The conflict in this file is to be resolved, or the head to go back to before.
+    Resolving { path: String, by_commit: bool },
+    /// That is done.
+    Resolved,
     /// All checkpoints are to be forgotten, but the one at this reference.
     Pruning { latest: Option<String> },
     /// The references of those that are forgotten.

@@ -25,6 +25,8 @@ pub(super) struct Traveller {
     pub(super) branch: String,
     /// The branch to bring into the head.
     pub(super) upstream: String,
+    /// The branch that conflicts with the head.
+    pub(super) clashing: String,
 }
 
 impl Traveller {
@@ -41,6 +43,7 @@ impl Traveller {
             Trip::Merge => self.merge(random).await,
             Trip::Discard => self.discard(name).await,
             Trip::Update => self.update().await,
+            Trip::Clash => self.clash(random).await,
             Trip::Prune => self.prune().await,
             Trip::Archive => self.archive(name).await,
         }

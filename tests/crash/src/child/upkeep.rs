@@ -9,7 +9,7 @@ use crate::files::of_head;
 use crate::project::upstream_file;
 
 impl Traveller {
-    fn head(&self) -> anyhow::Result<WorkspaceHead> {
+    pub(super) fn head(&self) -> anyhow::Result<WorkspaceHead> {
         let head = self.session.workspace_head();
         head.context("the session has no head")
     }

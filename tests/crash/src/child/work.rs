@@ -6,8 +6,8 @@ use futures::StreamExt as _;
 
 use super::travel::Traveller;
 use super::{Orders, Seen};
-use crate::place::{agent_keeping, checkpoints};
-use crate::project::upstream;
+use crate::place::{Kind, agent_keeping, checkpoints};
+use crate::project::{clashing, upstream};
 use crate::random::Random;
 use crate::script::script;
 use crate::trip::Trip;
@@ -47,7 +47,12 @@ pub async fn work(orders: &Orders) -> anyhow::Result<()> {
         session: session.clone(),
         branch: orders.branch.clone(),
         upstream: upstream(orders.seed),
+        clashing: clashing(orders.seed),
     };
+    if orders.kind == Kind::Git {
+        // A process that was killed may have left a conflict.
+        traveller.resolve(&mut random).await?;
+    }
     for turns_done in 0..turns {
         let text = format!("message {turns_done} of {}", orders.seed);
         let pending = session.send(text.clone()).await?;
