@@ -14,6 +14,10 @@ use crate::worktree::delete;
 /// How many processes may be deleting the same folder before one of them leaves it to the others.
 const DELETERS: usize = 4;
 
+/// How nice the thread is that deletes.
+#[cfg(target_os = "linux")]
+const BEHIND_OTHERS: i32 = 10;
+
 /// The one thread of a backend that deletes.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Trash {
@@ -53,6 +57,7 @@ impl Trash {
 }
 
 fn work(shared: &Mutex<Worker>, layout: &Layout) {
+    yield_to_others();
     loop {
         {
             let mut worker = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,6 +70,15 @@ fn work(shared: &Mutex<Worker>, layout: &Layout) {
         if let Err(failure) = empty(layout) {
             tracing::warn!(error = %failure, "the trash can't be emptied yet; the next open tries again");
         }
+    }
+}
+
+/// Has this thread go on only as far as others leave time: nobody waits for it.
+fn yield_to_others() {
+    // On Linux this is about the thread that calls, and not about the process.
+    #[cfg(target_os = "linux")]
+    if let Err(failure) = rustix::process::setpriority_process(None, BEHIND_OTHERS) {
+        tracing::debug!(error = %failure, "the trash is emptied as fast as everything else is done");
     }
 }
 

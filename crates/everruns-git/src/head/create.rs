@@ -212,19 +212,25 @@ fn bring_ignored(
     record: &HeadRecord,
     opened: &gix::Repository,
 ) -> Result<()> {
-    let source = match &record.origin {
-        Some(origin) => {
-            let folder = context.layout.worktree(&workspace.id, &origin.head);
-            let worktree = Worktree::new(&workspace.common_dir, &origin.head, folder);
+    let origin = record.origin.as_ref().map(|origin| {
+        let folder = context.layout.worktree(&workspace.id, &origin.head);
+        Worktree::new(&workspace.common_dir, &origin.head, folder)
+    });
+    let folder = match &origin {
+        Some(worktree) => {
             worktree.verify()?;
-            context.opener.open(&worktree.record)?
+            Some(worktree.folder.as_path())
         }
-        None => repository.clone(),
+        None => repository.workdir(),
     };
-    let patterns = Patterns::read(source.workdir(), &record.include_ignored)?;
+    let patterns = Patterns::read(folder, &record.include_ignored)?;
     if patterns.is_empty() {
         return Ok(());
     }
+    let source = match &origin {
+        Some(worktree) => context.opener.open(&worktree.record)?,
+        None => repository.clone(),
+    };
     let report = ignored::bring(&source, opened, &patterns, context.ignored_limit)?;
     ignored::save(&context.layout, record, &report)
 }
