@@ -189,10 +189,12 @@ fn unstaged(
                 }
                 edits.upsert(path, kind, id);
             }
+            // What was only announced is in no tree.
+            Entry::Gone if is_announced(item) => {}
             Entry::Gone => edits.removed.push(path.to_owned()),
             Entry::Same => {}
             Entry::Uncaptured(why) => {
-                if matches!(item, Item::Modification { .. }) {
+                if matches!(item, Item::Modification { .. }) && !is_announced(item) {
                     edits.removed.push(path.to_owned());
                 }
                 manifest.uncaptured.push(Uncaptured {
@@ -204,6 +206,11 @@ fn unstaged(
         }
     }
     Ok(edits)
+}
+
+/// Whether the path of `item` was only announced.
+fn is_announced(item: &Item) -> bool {
+    matches!(item, Item::Modification { entry, .. } if entry.flags.contains(Flags::INTENT_TO_ADD))
 }
 
 /// Whether the index has the same at the path of `item`, which was touched only.

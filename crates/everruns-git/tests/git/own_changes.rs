@@ -234,3 +234,9 @@ async fn h23_what_is_never_kept_is_not_kept_because_it_was_named() {
         .unwrap();
     assert_eq!(kept.uncaptured.len(), 1, "{:?}", kept.uncaptured);
 }
+
+/// A path that was announced and is gone differs from the commit in no tree.
+#[tokio::test]
+async fn an_announced_file_that_is_gone_is_no_changed_path() {
+    compare(&[Edit::Write(6, 0), Edit::Announce(6), Edit::Delete(6)]).await;
+}
