@@ -426,7 +426,9 @@ pub(crate) fn open_folder(
     let whole: &[u8] = if path.is_empty() { b"." } else { path };
     match rustix::fs::openat2(root, whole, flags, Mode::empty(), BENEATH) {
         Ok(folder) => return Ok(folder),
-        Err(failure @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => return Err(failure),
+        Err(failure @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV)) => {
+            return Err(failure);
+        }
         // It doesn't know this call, or must not, or something was renamed meanwhile.
         Err(_) => {}
     }

@@ -78,7 +78,7 @@ impl LastKept {
             }
             _ => None,
         };
-        let mut capture = match of_paths {
+        let capture = match of_paths {
             Some(capture) => capture,
             None => checkpoint::capture_with_changes(&worktree)?,
         };
@@ -87,32 +87,45 @@ impl LastKept {
             None => Stored::Unknown,
         };
         let taken = checkpoint::take_captured(context, &worktree, id, &capture, label, stored)?;
-        if Stamp::of(&index)? == before {
-            let (number, checkpoint) = (taken.checkpoint.number, taken.checkpoint.clone());
-            let objects = objects_of(taken, &mut capture, known.as_ref(), &worktree)?;
-            if let Some(known) = known.filter(|known| known.is_of(&capture))
-                && capture.is_whole
-            {
-                capture.learned = known.capture.learned;
+        let checkpoint = taken.checkpoint.clone();
+        // It is taken; what can't be remembered of it only makes the next one slower.
+        match remembered(taken, capture, known, &worktree, before) {
+            Ok(known) => *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known,
+            Err(failure) => {
+                tracing::debug!(error = %failure, "nothing is remembered of a checkpoint");
             }
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known {
-                number,
-                id: checkpoint.id,
-                stored: capture
-                    .material
-                    .made
-                    .iter()
-                    .chain(objects.keys())
-                    .copied()
-                    .collect(),
-                capture,
-                index: before,
-                objects,
-            });
-            return Ok(checkpoint);
         }
-        Ok(taken.checkpoint)
+        Ok(checkpoint)
     }
+}
+
+/// What is known after `capture` was kept; nothing if the index is not `before` any more.
+fn remembered(
+    taken: Taken,
+    mut capture: Capture,
+    known: Option<Known>,
+    worktree: &gix::Repository,
+    before: Stamp,
+) -> Result<Option<Known>> {
+    if Stamp::of(&worktree.index_path())? != before {
+        return Ok(None);
+    }
+    let (number, id) = (taken.checkpoint.number, taken.checkpoint.id);
+    let objects = objects_of(taken, &mut capture, known.as_ref(), worktree)?;
+    if let Some(known) = known.filter(|known| known.is_of(&capture))
+        && capture.is_whole
+    {
+        capture.learned = known.capture.learned;
+    }
+    let made = capture.material.made.iter();
+    Ok(Some(Known {
+        number,
+        id,
+        stored: made.chain(objects.keys()).copied().collect(),
+        capture,
+        index: before,
+        objects,
+    }))
 }
 
 /// What the capture after `capture` reads first: its trees, and the commits that lead to them.
@@ -125,6 +138,17 @@ fn objects_of(
     worktree: &gix::Repository,
 ) -> Result<Storage> {
     let read = std::mem::take(&mut capture.material.read);
+    // Where objects stand for others, what was read under a name need not be what has it.
+    let step = "look for replaced objects";
+    let references = worktree.references().git(step)?;
+    if references
+        .prefixed("refs/replace/")
+        .git(step)?
+        .next()
+        .is_some()
+    {
+        return Ok(Storage::default());
+    }
     if let Some(known) = known.filter(|known| known.id == taken.checkpoint.id) {
         return Ok(known.objects.clone());
     }
@@ -165,11 +189,11 @@ impl Known {
         capture.state.head == self.capture.state.head
     }
 
-    /// What of `capture` is stored: what the last one was made of, which the reference keeps. What else was made of files
-    /// that are in the index has not been made before, unless the last capture didn't look at everything.
+    /// What of `capture` is stored: what the last one was made of, which the reference keeps. Most of what else it needs is
+    /// new, unless the last one didn't look at everything; the rest may be stored twice.
     fn stored<'a>(&'a self, capture: &'a Capture) -> Stored<'a> {
         if capture.is_whole && !self.capture.is_whole {
-            return Stored::Unknown;
+            return Stored::Known(&self.stored);
         }
         Stored::These {
             known: &self.stored,

@@ -23,6 +23,8 @@ pub(crate) fn hold(repository: &mut gix::Repository) {
 pub(crate) enum Stored<'a> {
     /// Each is looked for, which takes longer the more packs there are.
     Unknown,
+    /// These are known to be there, and each of the others is looked for.
+    Known(&'a HashSet<ObjectId>),
     /// Some are known to be there, and of the others only what is large and what is unsure is looked for. What is there
     /// after all is stored once more.
     These {
@@ -39,10 +41,17 @@ const LARGE: usize = 64 << 10;
 
 impl Stored<'_> {
     fn has(self, repository: &gix::Repository, id: &ObjectId, kind: Kind, data: &[u8]) -> bool {
+        // What was only put into memory to be read is among these, and must never be written.
+        let is_known = match self {
+            Self::Unknown => false,
+            Self::Known(known) | Self::These { known, .. } => known.contains(id),
+        };
+        if is_known {
+            return true;
+        }
         match self {
-            // They say when they were made.
+            // New commits say when they were made.
             _ if kind == Kind::Commit => false,
-            Self::These { known, .. } if known.contains(id) => true,
             Self::These { unsure, .. } if data.len() < LARGE && !unsure.contains(id) => false,
             // In the database itself, below what is held in memory.
             _ => (*repository.objects).exists_without_refresh(id),

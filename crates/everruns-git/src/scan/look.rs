@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::thread;
 
 use gix::bstr::{BStr, BString};
 use gix::diff::index::ChangeRef;
@@ -77,19 +76,14 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
     let folds_names = folds_names(worktree)?;
     // Untracked files are looked for by a walk of our own: Git's comparison leaves out pipes and the like, and what a
     // checkpoint can't hold has to be told.
-    let (told, untracked) = thread::scope(|scope| {
-        let tracked = scope.spawn(|| tracked::look(rules, &mut marked, folder));
-        let untracked = if folds_names {
+    let (told, untracked) = tracked::look(rules, &mut marked, folder, || {
+        if folds_names {
             folding::look(worktree, &index)
         } else {
             untracked::look(worktree, &index, folder)
-        };
-        let told = tracked
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (told, untracked)
-    });
-    let (told, untracked) = (told?, untracked?);
+        }
+    })?;
+    let untracked = untracked?;
     let is_head_tree = is_head_tree(worktree, &index)?;
     let is_passed_over = |entry: &gix::index::Entry| entry.flags.intersects(tracked::DONE);
     // Preparing the library's comparison costs more than it would take to find nothing.

@@ -85,7 +85,7 @@ fn untrusting(like: &gix::Repository) -> gix::open::Options {
 }
 
 /// What in `git_dir` can't be read like a file, such as a pipe at which reading would wait for ever.
-fn blocking(git_dir: &Path) -> Option<&'static str> {
+pub(super) fn blocking(git_dir: &Path) -> Option<&'static str> {
     READ.into_iter()
         .find(|name| fs::symlink_metadata(git_dir.join(name)).is_ok_and(|found| !found.is_file()))
 }

@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -23,6 +24,9 @@ use crate::threads::cores;
 
 /// How many entries are worth a thread.
 const ENTRIES_A_THREAD: usize = 500;
+
+/// How many entries a thread takes at a time.
+const ENTRIES_A_TURN: usize = 128;
 
 /// The marks of entries over which the library passes.
 const PASSED_OVER: Flags = Flags::SKIP_WORKTREE
@@ -99,54 +103,54 @@ impl Rules {
     }
 }
 
-/// Looks for the files of all entries of `index` in the working tree at `root`, and returns what was found of those that
-/// are not unchanged, by their number.
+/// Looks for the files of all entries of `index` in the working tree at `root`, on as many cores as they are worth, and
+/// does `other` meanwhile. Returns what was found of those that are not unchanged, by their number, and what `other` did.
 ///
 /// The entries that are told or unchanged are marked, so that the library passes over them.
-pub(super) fn look(
+pub(super) fn look<T>(
     rules: Rules,
     index: &mut gix::index::State,
     root: &Path,
-) -> Result<Vec<(usize, Found)>> {
+    other: impl FnOnce() -> T,
+) -> Result<(Vec<(usize, Found)>, T)> {
     let root =
         rustix::fs::open(root, FOLDER, Permissions::empty()).step("open the working tree", root)?;
-    let count = index.entries().len();
-    let threads = (count / ENTRIES_A_THREAD).clamp(1, cores());
+    let threads = (index.entries().len() / ENTRIES_A_THREAD).clamp(1, cores());
     let paths = index.take_path_backing();
-    let share = count.div_ceil(threads).max(1);
-    let look = |entries: &mut [Entry], first: usize| {
+    let parts = index.entries_mut().chunks_mut(ENTRIES_A_TURN);
+    let parts = Mutex::new((0..).step_by(ENTRIES_A_TURN).zip(parts));
+    // Whoever has time takes the next part.
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let look = || {
         let mut folder = Folder::new(&root);
         let mut told = Vec::new();
-        for (number, entry) in (first..).zip(entries) {
-            match folder.look(entry, entry.path_in(&paths), rules) {
-                Found::Unclear => {}
-                Found::Unchanged => entry.flags |= Flags::UPTODATE,
-                found => {
-                    entry.flags |= Flags::SKIP_WORKTREE;
-                    told.push((number, found));
+        while let Some((first, entries)) = next() {
+            for (number, entry) in (first..).zip(entries) {
+                match folder.look(entry, entry.path_in(&paths), rules) {
+                    Found::Unclear => {}
+                    Found::Unchanged => entry.flags |= Flags::UPTODATE,
+                    found => {
+                        entry.flags |= Flags::SKIP_WORKTREE;
+                        told.push((number, found));
+                    }
                 }
             }
         }
         told
     };
-    let mut parts = index
-        .entries_mut()
-        .chunks_mut(share)
-        .zip((0..).step_by(share));
-    let told = thread::scope(|scope| {
-        let own = parts.next();
-        let running: Vec<_> = parts
-            .map(|(entries, first)| scope.spawn(move || look(entries, first)))
-            .collect();
-        let mut told = own.map_or_else(Vec::new, |(entries, first)| look(entries, first));
-        for thread in running {
-            let others = thread.join();
-            told.extend(others.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let (mut told, other) = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(look)).collect();
+        let other = other();
+        let mut told = look();
+        for thread in others {
+            let more = thread.join();
+            told.extend(more.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        told
+        (told, other)
     });
+    told.sort_unstable_by_key(|(number, _)| *number);
     index.return_path_backing(paths);
-    Ok(told)
+    Ok((told, other))
 }
 
 /// The folder of the entry that was looked at last, held open.

@@ -19,8 +19,12 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::listing::{Listing, Name};
-use crate::error::{GitStep as _, IoStep as _, Result};
+use super::place::blocking;
+use crate::error::{GitError, GitStep as _, IoStep as _, Result};
 use crate::files::open_folder;
+
+/// Files of rules, which the library opens wherever it finds them.
+const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
 
 /// Paths of so many bytes can't be used, and a tree that is deeper would take ever longer.
 const LONGEST_PATH: usize = 4096;
@@ -105,6 +109,12 @@ impl Walk<'_> {
                 }
                 continue;
             }
+            if name.kind == Kind::Untrackable && RULES.contains(&name.name().as_bytes()) {
+                return Err(GitError::Unsupported {
+                    path: self.whole(&below(&folder.path, name.name())),
+                    reason: "it is no file, and whoever reads it waits for ever; remove it",
+                });
+            }
             let entries = known.find(&name);
             if let (Some(entries), Kind::Directory) = (&entries, name.kind) {
                 self.pending.push(Pending {
@@ -182,6 +192,7 @@ impl Walk<'_> {
         let git_dir = self.whole(path).join(".git");
         let real = |path: &Path| std::fs::canonicalize(path).ok();
         git_dir.symlink_metadata().is_ok()
+            && blocking(&place_of(&git_dir)).is_none()
             && gix::discover::is_git(&git_dir).is_ok()
             && real(&git_dir) != real(self.worktree.git_dir())
     }
@@ -189,6 +200,18 @@ impl Walk<'_> {
     fn whole(&self, path: &BString) -> PathBuf {
         self.at.join(OsStr::from_bytes(path))
     }
+}
+
+/// The Git directory that `git_dir` is, or that it names if it is a file.
+fn place_of(git_dir: &Path) -> PathBuf {
+    let named = match std::fs::symlink_metadata(git_dir) {
+        Ok(found) if found.is_file() && found.len() < 64 * 1024 => std::fs::read(git_dir),
+        _ => return git_dir.to_owned(),
+    };
+    let named = named.unwrap_or_default();
+    let named = named.strip_prefix(b"gitdir:").unwrap_or_default().trim();
+    let named = OsStr::from_bytes(named);
+    git_dir.parent().unwrap_or(git_dir).join(named)
 }
 
 fn below(folder: &BString, name: &BStr) -> BString {

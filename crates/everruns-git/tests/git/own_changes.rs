@@ -240,3 +240,45 @@ async fn h23_what_is_never_kept_is_not_kept_because_it_was_named() {
 async fn an_announced_file_that_is_gone_is_no_changed_path() {
     compare(&[Edit::Write(6, 0), Edit::Announce(6), Edit::Delete(6)]).await;
 }
+
+/// What a checkpoint only reads it never writes: not under the name of what it stands for, nor beside what is there.
+#[tokio::test]
+async fn h30_what_is_only_read_is_not_written() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let commit = git(&folder, &["rev-parse", "HEAD"]).trim().to_owned();
+    let before = git(&folder, &["cat-file", "commit", &commit]);
+    git(&folder, &["repack", "-adq"]);
+    let (first, rest) = commit.split_at(2);
+    let objects = scene.repository.path.join(".git/objects");
+    let loose = objects.join(first).join(rest);
+    for round in 0..4 {
+        write(&folder.join("README.md"), &format!("{round}\n"));
+        head.checkpoint().await.unwrap();
+        write(&folder.join("README.md"), &format!("{round}, by path\n"));
+        head.checkpoint_paths(None, &paths(&["README.md"]))
+            .await
+            .unwrap();
+        assert!(
+            !loose.exists(),
+            "a commit that is there is not stored again"
+        );
+    }
+    // Another commit stands for the one that is checked out.
+    let tree = git(&folder, &["rev-parse", "HEAD^{tree}"]);
+    let other = git(&folder, &["commit-tree", tree.trim(), "-m", "another"]);
+    git(&folder, &["replace", &commit, other.trim()]);
+    for round in 0..4 {
+        write(&folder.join("README.md"), &format!("{round}, replaced\n"));
+        head.checkpoint().await.unwrap();
+        write(&folder.join("README.md"), &format!("{round}, by path\n"));
+        head.checkpoint_paths(None, &paths(&["README.md"]))
+            .await
+            .unwrap();
+    }
+    git(&folder, &["replace", "-d", &commit]);
+    git(&folder, &["fsck", "--strict"]);
+    assert!(!loose.exists());
+    assert_eq!(git(&folder, &["cat-file", "commit", &commit]), before);
+}

@@ -305,3 +305,35 @@ async fn a_tree_that_is_too_deep_is_told() {
     let told = format!("{failure:?}");
     assert!(told.contains("ddd") && told.contains("too long"), "{told}");
 }
+
+/// Pipes in the places of what the library opens are told or passed over, and never waited at.
+#[tokio::test]
+async fn h16_no_pipe_is_waited_at() {
+    let scene = Scene::new();
+    let head = scene.head("pipes").await;
+    let folder = scene.folder(&head);
+    let pipe = |path: &str| {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o644);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    pipe("nested/.git/HEAD");
+    std::fs::create_dir_all(folder.join("nested/.git/objects")).unwrap();
+    std::fs::create_dir_all(folder.join("nested/.git/refs")).unwrap();
+    write(&folder.join("nested/work"), "work\n");
+    write(&folder.join("other/.git"), "gitdir: ../nested/.git\n");
+    write(&folder.join("other/work"), "work\n");
+    let status = head.status().await.unwrap();
+    let shown = told(&status);
+    assert!(shown.contains(&"?? nested/work".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"?? other/work".to_owned()), "{shown:?}");
+    for rules in ["rules/.gitignore", "more/.gitattributes"] {
+        pipe(rules);
+        write(&folder.join(rules).with_file_name("file"), "untracked\n");
+        let failure = head.checkpoint().await.unwrap_err();
+        assert!(format!("{failure:?}").contains(rules), "{failure:?}");
+        std::fs::remove_file(folder.join(rules)).unwrap();
+    }
+    head.checkpoint().await.unwrap();
+}
