@@ -5,7 +5,7 @@ use std::path::Path;
 use gix::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use super::durable;
+use super::{durable, path_text};
 use crate::error::Result;
 
 /// What names the commits being merged.
@@ -22,6 +22,7 @@ const TREE: &str = "AUTO_MERGE";
 pub(crate) struct MergeNotes {
     /// The commits being merged, a line each.
     heads: String,
+    /// The message, whose bytes need be no text, as [`path_text`] writes it.
     #[serde(default)]
     message: String,
     #[serde(default)]
@@ -38,9 +39,10 @@ impl MergeNotes {
         let Some(heads) = text(HEAD)? else {
             return Ok(None);
         };
+        let message = durable::read(&git_dir.join(MESSAGE))?.unwrap_or_default();
         Ok(Some(Self {
             heads,
-            message: text(MESSAGE)?.unwrap_or_default(),
+            message: path_text::encode(&message),
             mode: text(MODE)?.unwrap_or_default(),
         }))
     }
@@ -53,7 +55,9 @@ impl MergeNotes {
         let Some(notes) = notes else {
             return Self::remove(git_dir);
         };
-        durable::write(&git_dir.join(MESSAGE), notes.message.as_bytes())?;
+        let message = path_text::decode(&notes.message);
+        let message = message.unwrap_or_else(|| notes.message.clone().into_bytes());
+        durable::write(&git_dir.join(MESSAGE), &message)?;
         durable::write(&git_dir.join(MODE), notes.mode.as_bytes())?;
         durable::write(&git_dir.join(HEAD), notes.heads.as_bytes())
     }

@@ -326,7 +326,11 @@ async fn a_restore_leaves_no_merge_and_brings_one_back() {
         String::from_utf8(found).unwrap().trim().to_owned()
     };
     let message = git(&folder, &["rev-parse", "--git-path", "MERGE_MSG"]);
-    let message = read(&folder.join(message));
+    let message = folder.join(message);
+    let mut told = std::fs::read(&message).unwrap();
+    told.extend_from_slice(b"\nin Latin-1: \xE4, and 100%\n");
+    std::fs::write(&message, &told).unwrap();
+    let message = told;
     let status = porcelain(&folder);
     let within = head.checkpoint().await.unwrap();
 
@@ -347,7 +351,7 @@ async fn a_restore_leaves_no_merge_and_brings_one_back() {
             (status.clone(), tip.clone())
         );
         let kept = git(&folder, &["rev-parse", "--git-path", "MERGE_MSG"]);
-        assert_eq!(read(&folder.join(kept)), message);
+        assert_eq!(std::fs::read(folder.join(kept)).unwrap(), message);
         write(&folder.join("README.md"), "# Both\n");
         let request = CommitRequest {
             resolve_conflicts: true,
