@@ -27,20 +27,21 @@ pub(crate) fn share_out<T: Sync, P: Send, R: Send>(
         return Ok(vec![work(prepare(), items)?]);
     }
     let share = items.len().div_ceil(threads);
-    let (own, rest) = items.split_at(share);
     thread::scope(|scope| {
-        let others: Vec<_> = rest
+        let running: Vec<_> = items
             .chunks(share)
             .map(|items| {
                 let (own, work) = (prepare(), &work);
                 scope.spawn(move || work(own, items))
             })
             .collect();
-        let mut outcomes = vec![work(prepare(), own)];
-        for other in others {
-            let outcome = other.join();
-            outcomes.push(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        outcomes.into_iter().collect()
+        let ended: Vec<_> = running
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
+        ended
+            .into_iter()
+            .map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
