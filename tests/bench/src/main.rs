@@ -1,8 +1,10 @@
 //! Whole operations of everruns beside the real alternative, in the same run: `git` for heads, `std::fs` for files.
 //!
 //! Each pair is measured in turns (ours, theirs, ours, …) so that a noisy neighbour hits both. The table gives medians,
-//! the spread (half the distance between the quartiles), and the ratio of the medians.
+//! the spread (half the distance between the quartiles), the ratio of the medians, and, where there is one, the bar and
+//! whether the medians keep it.
 
+mod bar;
 mod files;
 mod flushes;
 mod git;

@@ -23,6 +23,11 @@ impl Samples {
         sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
 
+    /// How many times the median of `theirs` the median is.
+    pub(crate) fn ratio(&self, theirs: &Self) -> f64 {
+        self.median().as_secs_f64() / theirs.median().as_secs_f64()
+    }
+
     /// Half the distance between the quartiles.
     pub(crate) fn spread(&self) -> Duration {
         let sorted = self.sorted();

@@ -3,12 +3,13 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use crate::bar::Bar;
 use crate::measure::Samples;
 
 /// All rows so far.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    rows: Vec<[String; 5]>,
+    rows: Vec<[String; 7]>,
 }
 
 impl Table {
@@ -20,27 +21,56 @@ impl Table {
         alternative: &str,
         theirs: &Samples,
     ) {
-        let ratio = ours.median().as_secs_f64() / theirs.median().as_secs_f64();
+        self.add_pair(operation, ours, (alternative, theirs), [dash(), dash()]);
+    }
+
+    /// Adds an operation beside its alternative, with its bar.
+    pub(crate) fn pair_with_bar(
+        &mut self,
+        operation: String,
+        ours: &Samples,
+        alternative: &str,
+        theirs: &Samples,
+        bar: Bar,
+    ) {
+        let judged = bar.judged(ours, Some(theirs));
+        self.add_pair(operation, ours, (alternative, theirs), judged);
+    }
+
+    fn add_pair(
+        &mut self,
+        operation: String,
+        ours: &Samples,
+        (alternative, theirs): (&str, &Samples),
+        [bar, verdict]: [String; 2],
+    ) {
         self.rows.push([
             operation,
             time(ours),
             alternative.to_owned(),
             time(theirs),
-            format!("{ratio:.2}"),
+            format!("{:.2}", ours.ratio(theirs)),
+            bar,
+            verdict,
         ]);
     }
 
     /// Adds an operation without an alternative.
     pub(crate) fn single(&mut self, operation: String, ours: &Samples) {
-        let dash = || "-".to_owned();
+        self.note(operation, time(ours));
+    }
+
+    /// Adds an operation without an alternative, with its bar.
+    pub(crate) fn single_with_bar(&mut self, operation: String, ours: &Samples, bar: Bar) {
+        let [bar, verdict] = bar.judged(ours, None);
         self.rows
-            .push([operation, time(ours), dash(), dash(), dash()]);
+            .push([operation, time(ours), dash(), dash(), dash(), bar, verdict]);
     }
 
     /// Adds a figure that is no time.
     pub(crate) fn note(&mut self, what: String, figure: String) {
-        let dash = || "-".to_owned();
-        self.rows.push([what, figure, dash(), dash(), dash()]);
+        self.rows
+            .push([what, figure, dash(), dash(), dash(), dash(), dash()]);
     }
 
     /// Prints everything as a Markdown table.
@@ -48,13 +78,17 @@ impl Table {
         let mut out = std::io::stdout().lock();
         writeln!(
             out,
-            "| operation | everruns | beside | takes | ratio |\n|---|---|---|---|---|"
+            "| operation | everruns | beside | takes | ratio | bar | verdict |\n|---|---|---|---|---|---|---|"
         )?;
         for row in &self.rows {
             writeln!(out, "| {} |", row.join(" | "))?;
         }
         Ok(())
     }
+}
+
+fn dash() -> String {
+    "-".to_owned()
 }
 
 fn time(samples: &Samples) -> String {

@@ -1,12 +1,13 @@
 //! Files in memory: a tree of 100,000.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use everruns::MemoryFileSystem;
 use everruns::file_system::{Precondition, ReadRange, SessionFileSystem as _};
 use everruns::path::WorkspacePath;
 
+use crate::bar::Bar;
 use crate::git;
 use crate::measure::Samples;
 use crate::table::Table;
@@ -50,8 +51,9 @@ pub(crate) async fn measure(table: &mut Table, rounds: usize) -> anyhow::Result<
         fork.push(begun.elapsed() / BATCH);
     }
     let name = |operation: &str| format!("{operation} in memory, {FILES} files");
-    table.single(name("read of 2 KB"), &read);
-    table.single(name("write of 2 KB"), &write);
-    table.single(name("fork"), &fork);
+    let within = |micros| Bar::Time(Duration::from_micros(micros));
+    table.single_with_bar(name("read of 2 KB"), &read, within(2));
+    table.single_with_bar(name("write of 2 KB"), &write, within(10));
+    table.single_with_bar(name("fork"), &fork, within(10));
     Ok(())
 }

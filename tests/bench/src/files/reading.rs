@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use everruns::file_system::{PageRequest, ReadRange};
 
 use super::stack::{FILES, IN_FOLDER, Stack};
+use crate::bar::Bar;
 use crate::measure::Samples;
 use crate::table::Table;
 
@@ -72,19 +73,33 @@ pub(crate) async fn measure(
         list.push(begun.elapsed() / count(FILES / IN_FOLDER));
     }
     let name = |operation: &str| format!("{operation}, {FILES} files in {place}");
-    table.pair(name("read, one task"), &read, "std::fs::read", &plain_read);
-    table.pair(
+    table.pair_with_bar(
+        name("read, one task"),
+        &read,
+        "std::fs::read",
+        &plain_read,
+        Bar::Speed(0.35),
+    );
+    table.pair_with_bar(
         name("read, 16 tasks"),
         &many,
         "std::fs::read in 2 threads",
         &plain_many,
+        Bar::Speed(0.8),
     );
-    table.pair(name("stat"), &stat, "std::fs::metadata", &plain_stat);
-    table.pair(
+    table.pair_with_bar(
+        name("stat"),
+        &stat,
+        "std::fs::metadata",
+        &plain_stat,
+        Bar::Speed(0.35),
+    );
+    table.pair_with_bar(
         name("list 100 entries"),
         &list,
         "std::fs::read_dir with metadata",
         &plain_list,
+        Bar::Speed(0.5),
     );
     Ok(())
 }

@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 
 use super::rg;
 use super::stack::{FILES, Stack};
+use crate::bar::Bar;
 use crate::measure::Samples;
 use crate::table::Table;
 
@@ -34,11 +35,12 @@ pub(crate) async fn measure(
             ours.push(begun.elapsed());
             anyhow::ensure!(found == expected, "{found} lines, and rg finds {expected}");
         }
-        table.pair(
+        table.pair_with_bar(
             format!("grep, {name}, {FILES} files in {place}"),
             &ours,
             "rg --threads=2",
             &theirs,
+            Bar::Ratio(1.2),
         );
     }
     Ok(())

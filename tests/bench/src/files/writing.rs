@@ -9,6 +9,7 @@ use everruns::file_system::Precondition;
 use everruns::path::WorkspacePath;
 
 use super::stack::Stack;
+use crate::bar::Bar;
 use crate::measure::Samples;
 use crate::table::Table;
 
@@ -42,11 +43,12 @@ pub(crate) async fn measure(
         }
         plain_write.push(each(begun));
     }
-    table.pair(
+    table.pair_with_bar(
         format!("durable write of 2 KB, {place}"),
         &write,
         "write, fsync, rename, fsync of the folder by std::fs",
         &plain_write,
+        Bar::Speed(0.8),
     );
     Ok(())
 }
