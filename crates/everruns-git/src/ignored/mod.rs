@@ -38,7 +38,7 @@ pub(crate) fn bring(
     let mut excluded = target
         .excludes(&index, None, Source::WorktreeThenIdMappingIfNotSkipped)
         .git("read the ignore patterns")?;
-    let found = find::candidates(source, patterns)?;
+    let found = find::candidates(source, from, patterns)?;
     for Candidate { path, kind } in found.candidates {
         let mode = Some(gix::index::entry::Mode::FILE);
         let mut is_ignored = || {
@@ -49,6 +49,10 @@ pub(crate) fn bring(
             Kind::Link => Copied::Not("links are not followed"),
             Kind::Repository => Copied::Not("a repository of its own"),
             Kind::Special => Copied::Not("a pipe, socket or device"),
+            Kind::Closed => Copied::Not("the folder can't be listed"),
+            Kind::Rules => {
+                Copied::Not("it is no file, and so nothing beside and below it was looked at")
+            }
             Kind::Name => Copied::Not("its name is one that some systems take for .git"),
             Kind::File if !is_ignored() => Copied::Not("it is not ignored in the new head"),
             Kind::File => copier.copy(path.as_bstr())?,

@@ -1,5 +1,6 @@
 //! The user's repository: finding it, opening it without trusting it, naming commits in it.
 
+mod drivers;
 mod locate;
 mod open;
 mod partial;

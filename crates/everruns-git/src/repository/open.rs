@@ -5,6 +5,7 @@ use std::path::Path;
 use gix::odb::store::init::Slots;
 use gix::sec::Trust;
 
+use super::drivers::drop_drivers;
 use super::{UserSettings, pattern_file};
 use crate::error::{GitStep as _, Result};
 
@@ -55,7 +56,8 @@ impl Opener {
     /// Opens the Git directory `git_dir`, which may be a common directory or a worktree's record in it.
     ///
     /// The environment's `GIT_…` variables have no effect, nothing outside the repository is read, and unless
-    /// filters were allowed the repository's own configuration counts as written by a stranger.
+    /// filters were allowed the repository's own configuration counts as written by a stranger. If they were, filters are
+    /// still the only programs that it can name.
     pub(crate) fn open(&self, git_dir: &Path) -> Result<gix::Repository> {
         let options = self.options().open_path_as_is(true);
         let opened =
@@ -90,6 +92,9 @@ impl Opener {
                 .append_config(values, gix::config::Source::Api)
                 .git("apply the user's settings")?;
             config.commit().git("apply the user's settings")?;
+        }
+        if self.run_filters {
+            drop_drivers(&mut repository)?;
         }
         blank_unreadable_patterns(&mut repository)?;
         Ok(repository)

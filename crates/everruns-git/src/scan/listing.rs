@@ -14,22 +14,22 @@ const TOLD_AT_ONCE: usize = 32 * 1024;
 
 /// The names in a folder, in the order in which an index has them: as if a slash followed a folder's name.
 #[derive(Default)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     bytes: Vec<u8>,
     names: Vec<(Range<usize>, Kind)>,
     buffer: Vec<u8>,
 }
 
 /// A name in a folder.
-pub(super) struct Name<'a> {
+pub(crate) struct Name<'a> {
     /// The name; a slash follows that of a folder.
     pub(super) sorted: &'a BStr,
     /// What has it.
-    pub(super) kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 impl<'a> Name<'a> {
-    pub(super) fn name(&self) -> &'a BStr {
+    pub(crate) fn name(&self) -> &'a BStr {
         let name = self.sorted;
         name.strip_suffix(b"/").unwrap_or(name).as_bstr()
     }
@@ -37,7 +37,7 @@ impl<'a> Name<'a> {
 
 impl Listing {
     /// Takes the names of `folder` in place of those that it has.
-    pub(super) fn read(&mut self, folder: &OwnedFd) -> rustix::io::Result<()> {
+    pub(crate) fn read(&mut self, folder: &OwnedFd) -> rustix::io::Result<()> {
         self.bytes.clear();
         self.names.clear();
         self.buffer.clear();
@@ -75,7 +75,7 @@ impl Listing {
         Ok(())
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = Name<'_>> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name<'_>> {
         self.names.iter().map(|(at, kind)| Name {
             sorted: self.bytes[at.clone()].as_bstr(),
             kind: *kind,

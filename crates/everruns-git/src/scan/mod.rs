@@ -9,6 +9,8 @@ mod touched;
 mod tracked;
 mod untracked;
 
+pub(crate) use listing::Listing;
 pub(crate) use look::{Purpose, Scan, path_of, scan};
 pub(crate) use place::{Place as SubmodulePlace, open as open_submodule, open_git_dir};
 pub(crate) use submodules::DEEPEST;
+pub(crate) use untracked::RULES;

@@ -24,7 +24,7 @@ use crate::error::{GitError, GitStep as _, IoStep as _, Result};
 use crate::files::open_folder;
 
 /// Files of rules, which the library opens wherever it finds them.
-const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+pub(crate) const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
 
 /// Paths of so many bytes can't be used, and a tree that is deeper would take ever longer.
 const LONGEST_PATH: usize = 4096;

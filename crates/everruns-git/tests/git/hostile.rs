@@ -256,6 +256,95 @@ async fn h20_filters_run_when_the_application_says_so() {
     );
 }
 
+/// The opt-in is for filters alone: with it, no other program that a repository names runs, merge drivers included.
+#[tokio::test]
+async fn h20_h21_h22_with_filters_allowed_nothing_else_runs() {
+    let root = tempfile::tempdir().unwrap();
+    let repository = Repository::small(&root.path().join("project"));
+    let lines = |at: usize, text: &str| {
+        let line = |number: usize| match number {
+            _ if number == at => format!("{text}\n"),
+            _ => format!("line {number}\n"),
+        };
+        (0..40).map(line).collect::<String>()
+    };
+    write(&repository.path.join("both.md"), &lines(40, ""));
+    write(&repository.path.join("src/both.rs"), &lines(40, ""));
+    repository.commit_all("lines");
+    let marks = root.path().join("marks");
+    trap(&repository, &marks);
+    let project = repository.path.clone();
+    // It doesn't speak the protocol, and so no file of its type could be checked out.
+    git(&project, &["config", "--unset", "filter.info.process"]);
+    let quiet = |args: &[&str]| {
+        let overrides = ["core.hooksPath=/nonexistent", "commit.gpgSign=false"];
+        let overrides = overrides.iter().flat_map(|value| ["-c", value]);
+        git(
+            &project,
+            &overrides.chain(args.iter().copied()).collect::<Vec<_>>(),
+        )
+    };
+    quiet(&["branch", "theirs"]);
+    // Making the repository has sprung some.
+    std::fs::remove_dir_all(&marks).unwrap();
+    std::fs::create_dir(&marks).unwrap();
+    let state = root.path().join("trusting");
+    let trusting = LocalGitWorkspace::builder(&state)
+        .user_settings(false)
+        .run_filters(true)
+        .build()
+        .unwrap();
+    let locator = project.to_str().unwrap();
+    let workspace =
+        everruns_core::workspace::Workspace::open(std::sync::Arc::new(trusting), locator)
+            .await
+            .unwrap();
+    let folder = |head: &everruns_core::workspace::WorkspaceHead| {
+        let worktrees = std::fs::canonicalize(&state).unwrap().join("worktrees");
+        let worktrees = worktrees.join(workspace.id().as_str());
+        worktrees.join(head.id().as_str())
+    };
+    let mine = workspace.head("mine").create().await.unwrap();
+    let other = workspace.head("other").create().await.unwrap();
+    for (head, at, text) in [(&mine, 2, "mine"), (&other, 30, "other")] {
+        write(&folder(head).join("both.md"), &lines(at, text));
+        write(&folder(head).join("src/both.rs"), &lines(at, text));
+        head.diff().await.unwrap();
+        head.patch(DiffRequest::default()).await.unwrap();
+        head.commit(CommitRequest::new("work")).await.unwrap();
+    }
+    mine.merge_into("theirs").await.unwrap();
+    let merged = other.merge_into("theirs").await.unwrap();
+    assert!(
+        matches!(
+            merged,
+            everruns_core::workspace::MergeOutcome::Merged { .. }
+        ),
+        "{merged:?}"
+    );
+    let updated = other.update_from("theirs").await.unwrap();
+    assert!(matches!(updated, UpdateOutcome::FastForwarded { .. }));
+    let branch = other.descriptor().branch.clone().unwrap();
+    let updated = mine.update_from(branch).await.unwrap();
+    assert!(!matches!(updated, UpdateOutcome::Conflicts(_)));
+    let filters = [
+        "clean",
+        "smudge",
+        "process",
+        "info-clean",
+        "info-smudge",
+        "included",
+        "wt-smudge",
+    ];
+    let ran: Vec<String> = std::fs::read_dir(&marks)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(ran.iter().any(|name| filters.contains(&name.as_str())));
+    let others = ran.iter().filter(|name| !filters.contains(&name.as_str()));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
 /// H29: a branch of the wanted name is never taken over.
 #[tokio::test]
 async fn h29_branches_of_others_are_untouched() {

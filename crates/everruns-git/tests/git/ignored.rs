@@ -206,3 +206,41 @@ async fn h16_patterns_are_read_from_a_regular_file_only() {
         IgnoredReport::default()
     );
 }
+
+/// H16: a pipe in the place of a file of rules, and a folder that can't be listed, are told and not waited for.
+#[tokio::test]
+async fn h16_rules_that_are_no_file_are_told_and_not_waited_for() {
+    let scene = scene();
+    let at = |name: &str| scene.repository.path.join(name);
+    let pipe = |path: &std::path::Path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+    };
+    for folder in ["sub", "cache/below", "attributes"] {
+        std::fs::create_dir(at(folder)).unwrap();
+    }
+    pipe(&at("sub/.gitignore"));
+    pipe(&at("attributes/.gitattributes"));
+    pipe(&at("cache/below/.gitignore"));
+    write(&at("sub/trace.log"), "log\n");
+    let started = std::time::Instant::now();
+    let head = tokio::time::timeout(std::time::Duration::from_secs(20), scene.head("one")).await;
+    let report = head.unwrap().included_ignored().await.unwrap();
+    assert!(started.elapsed() < std::time::Duration::from_secs(10));
+    assert_eq!(
+        skipped(&report),
+        [
+            "attributes/.gitattributes",
+            "cache/below/.gitignore",
+            "cache/link",
+            "cache/nested",
+            "sub/.gitignore"
+        ],
+        "{report:?}"
+    );
+    assert!(paths(&report).contains(&"cache/a/b.txt"));
+    assert!(paths(&report).contains(&"src/deep/trace.log"));
+    std::fs::remove_file(at("sub/.gitignore")).unwrap();
+    let head = scene.head("two").await;
+    let report = head.included_ignored().await.unwrap();
+    assert!(paths(&report).contains(&"sub/trace.log"));
+}
