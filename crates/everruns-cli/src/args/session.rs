@@ -36,8 +36,8 @@ pub(crate) struct ListArgs {
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) limit: u32,
 
-    /// Go on after this session: its id, or its beginning
-    #[arg(long, value_name = "SESSION")]
+    /// Go on from where the list before ended, as it says; or after a session's present place
+    #[arg(long, value_name = "PLACE")]
     pub(crate) after: Option<String>,
 
     /// Only those whose title has this text in it, in capitals or not

@@ -178,6 +178,15 @@ fn sessions_are_chosen_and_paged() {
     let page = place.json(&["session", "list", "--limit", "2"]);
     let next = page["next"].as_str().unwrap();
     assert_eq!(titles(&["--after", next]), [parser]);
+    // A session's id, or its beginning, means the place where it is now.
+    let last = page["sessions"][1]["id"].as_str().unwrap();
+    assert_eq!(titles(&["--after", last]), [parser]);
+    assert_eq!(
+        titles(&["--after", last.trim_start_matches("ses_")]),
+        [parser]
+    );
+    let refused = place.refused(&["session", "list", "--after", "a b@5"]);
+    assert!(refused.contains("names no session"), "{refused}");
     assert_eq!(titles(&["--repo", "."]).len(), 3);
 
     let other = everruns_testkit::git::GitFixture::sample();

@@ -1,5 +1,6 @@
 //! What is kept of a session: its record, binding, events and lease.
 
+mod cursor;
 mod error;
 mod event;
 mod lease;
@@ -7,6 +8,7 @@ mod query;
 mod record;
 mod store;
 
+pub use cursor::{SessionCursor, SessionCursorError};
 pub use error::StoreError;
 pub use event::{EventPayload, Sequence, SessionEvent, ToolOutcome, TurnOutcome};
 pub use lease::{FencingToken, Lease, LeaseOwner};

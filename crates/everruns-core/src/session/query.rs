@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Sequence, SessionEvent, SessionRecord};
+use super::{Sequence, SessionCursor, SessionEvent, SessionRecord};
 use crate::clock::Timestamp;
-use crate::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
+use crate::ids::{WorkspaceHeadId, WorkspaceId};
 
 /// Which way to page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -89,8 +89,8 @@ pub struct SessionQuery {
     pub state: Option<SessionState>,
     /// Only those that changed at this time or later.
     pub updated_since: Option<Timestamp>,
-    /// Continues after this session of the page before.
-    pub after: Option<SessionId>,
+    /// Continues where the page before ended: its `next`.
+    pub after: Option<SessionCursor>,
     /// At most so many; 0 counts as 1.
     pub limit: u32,
 }
@@ -117,5 +117,5 @@ pub struct SessionPage {
     /// The sessions, the most recently changed first.
     pub sessions: Vec<SessionRecord>,
     /// Where to go on; `None` when there are no more.
-    pub next: Option<SessionId>,
+    pub next: Option<SessionCursor>,
 }

@@ -40,7 +40,8 @@ pub struct SessionRecord {
     pub agent: AgentSummary,
     /// When it was recorded.
     pub created_at: Timestamp,
-    /// When its last event was appended, or when it was recorded.
+    /// When its last event was appended, or when it was recorded. It never goes back, whatever the clocks of those who
+    /// append say.
     pub updated_at: Timestamp,
     /// The place of its last event.
     pub last_sequence: Sequence,

@@ -93,6 +93,10 @@ pub trait SessionStore: Send + Sync + Debug {
 
     /// Lists sessions, the most recently changed first.
     ///
+    /// Each page is one consistent view. A page goes on from a place in the order, not from a session: pages that
+    /// follow one another show no session twice, whatever changes or is deleted meanwhile, and all sessions that do
+    /// not change meanwhile. A session that changes moves to the front, where a new listing begins.
+    ///
     /// # Errors
     /// The store's own.
     async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError>;

@@ -36,5 +36,16 @@ pub(super) async fn unrecorded_heads(
         }
     }
     heads.retain(|head| head.state == WorkspaceHeadState::Ready && !bound.contains(&head.id));
-    Ok(heads)
+    // A session that changed between two pages has moved to the front, and was on neither.
+    let mut unrecorded = Vec::new();
+    for head in heads {
+        query.after = None;
+        query.head = Some(head.id.clone());
+        query.limit = 1;
+        let page = engine.services.store.sessions(query.clone()).await;
+        if page.map_err(SessionError::from_store)?.sessions.is_empty() {
+            unrecorded.push(head);
+        }
+    }
+    Ok(unrecorded)
 }

@@ -7,8 +7,8 @@ use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
     AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, Sequence, SessionPage, SessionQuery, SessionRecord, SessionStore,
-    StoreError,
+    LeaseOwner, NewSession, Sequence, SessionCursor, SessionPage, SessionQuery, SessionRecord,
+    SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
@@ -113,16 +113,14 @@ impl SessionStore for InMemorySessionStore {
     async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
         let state = self.lock();
         let limit = query.limit.max(1) as usize;
-        let start = match &query.after {
-            None => None,
-            Some(after) => Some((state.kept(after)?.record.updated_at, after.clone())),
+        let places = match &query.after {
+            None => state.by_change.range(..),
+            Some(after) => state
+                .by_change
+                .range(..(after.updated_at(), after.id().clone())),
         };
-        let older = state
-            .by_change
-            .iter()
+        let mut matching = places
             .rev()
-            .skip_while(|place| start.as_ref().is_some_and(|start| *place >= start));
-        let mut matching = older
             .filter_map(|(_, id)| state.sessions.get(id))
             .filter(|kept| matching::fits(kept, &query))
             .map(|kept| &kept.record);
@@ -130,7 +128,7 @@ impl SessionStore for InMemorySessionStore {
         let next = matching
             .next()
             .and_then(|_| sessions.last())
-            .map(|record| record.id.clone());
+            .map(SessionCursor::behind);
         Ok(SessionPage { sessions, next })
     }
 

@@ -105,7 +105,7 @@ impl Kept {
             });
         }
         self.record.last_sequence = sequence;
-        self.record.updated_at = request.at;
+        self.record.updated_at = self.record.updated_at.max(request.at);
         let receipt = AppendReceipt {
             first: last.next(),
             last: sequence,

@@ -27,4 +27,5 @@ mod transfer;
 #[cfg(feature = "tools")]
 mod travel;
 mod turns;
+mod unrecorded;
 mod watching;

@@ -1,8 +1,8 @@
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    EventPage, EventQuery, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery,
-    SessionRecord, SessionState, StoreError,
+    EventPage, EventQuery, PageDirection, Sequence, SessionCursor, SessionEvent, SessionPage,
+    SessionQuery, SessionRecord, SessionState, StoreError,
 };
 
 use crate::rows::{EventRow, SessionRow};
@@ -84,6 +84,8 @@ impl EventWindow {
 /// Which rows of `sessions` answer a query.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionWindow {
+    /// The place before which the page begins: `updated_at` and `id`.
+    pub(crate) before: (i64, String),
     /// The first id that matches.
     pub(crate) first_id: String,
     /// After the last id that matches.
@@ -114,7 +116,17 @@ impl SessionWindow {
             // A state that is not known here has no sessions.
             Some(_) => return None,
         };
+        let before = query.after.as_ref().map_or_else(
+            || (i64::MAX, AFTER_IDS.to_owned()),
+            |place| {
+                (
+                    place.updated_at().as_millis(),
+                    place.id().as_str().to_owned(),
+                )
+            },
+        );
         Some(Self {
+            before,
             end_id: format!("{prefix}{AFTER_IDS}"),
             first_id: prefix,
             workspace: query.workspace.as_ref().map(|id| id.as_str().to_owned()),
@@ -129,11 +141,6 @@ impl SessionWindow {
         })
     }
 
-    /// The place before which the first page begins: `updated_at` and `id`.
-    pub(crate) fn start() -> (i64, String) {
-        (i64::MAX, AFTER_IDS.to_owned())
-    }
-
     /// The page that `rows` make.
     pub(crate) fn page(&self, rows: Vec<SessionRow>) -> Result<SessionPage, StoreError> {
         let more = rows.len() > self.size;
@@ -142,10 +149,7 @@ impl SessionWindow {
             .take(self.size)
             .map(SessionRow::into_record)
             .collect::<Result<Vec<SessionRecord>, _>>()?;
-        let next = sessions
-            .last()
-            .filter(|_| more)
-            .map(|session| session.id.clone());
+        let next = sessions.last().filter(|_| more).map(SessionCursor::behind);
         Ok(SessionPage { sessions, next })
     }
 }

@@ -60,8 +60,9 @@ pub(crate) const UPDATED_AT: &str = "SELECT updated_at FROM sessions WHERE id = 
 /// Changes a title: `id, title`.
 pub(crate) const SET_TITLE: &str = "UPDATE sessions SET title = $2 WHERE id = $1";
 
-/// Notes an append: `id, last_seq, updated_at, agent or null`.
-pub(crate) const NOTE_APPEND: &str = "UPDATE sessions SET last_seq = $2, updated_at = $3, \
+/// Notes an append; the time of the last change never goes back: `id, last_seq, updated_at, agent or null`.
+pub(crate) const NOTE_APPEND: &str = "UPDATE sessions SET last_seq = $2, \
+     updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END, \
      agent = COALESCE($4, agent) WHERE id = $1";
 
 /// Notes an event added to every session that has one.

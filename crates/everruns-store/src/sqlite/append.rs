@@ -35,11 +35,11 @@ static INSERT: Many = Many::new(
     ") WHERE column1 IS NOT NULL",
 );
 
-/// Notes appends: `session, last_seq, updated_at, agent or null`.
+/// Notes appends; the time of the last change never goes back: `session, last_seq, updated_at, agent or null`.
 static NOTE: Many = Many::new(
     "WITH noted (session, last_seq, at, agent) AS (VALUES ",
     "(?, ?, ?, ?)",
-    ") UPDATE sessions SET last_seq = noted.last_seq, updated_at = noted.at, \
+    ") UPDATE sessions SET last_seq = noted.last_seq, updated_at = MAX(sessions.updated_at, noted.at), \
          agent = COALESCE(noted.agent, sessions.agent) \
      FROM noted WHERE sessions.id = noted.session",
 );

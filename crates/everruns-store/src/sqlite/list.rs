@@ -33,34 +33,15 @@ pub(super) async fn page(
         return Ok(SessionPage::default());
     };
     let rows = database
-        .read("list sessions", || {
-            rows(database, &window, query.after.as_ref())
-        })
+        .read("list sessions", || rows(database, &window))
         .await?;
     window.page(rows)
 }
 
-async fn rows(
-    database: &Database,
-    window: &SessionWindow,
-    after: Option<&SessionId>,
-) -> Result<Vec<SessionRow>, Fault> {
-    let (updated_at, id) = match after {
-        None => SessionWindow::start(),
-        Some(session) => {
-            let updated_at: Option<i64> = sqlx::query_scalar(sql::sessions::UPDATED_AT)
-                .bind(session.as_str())
-                .fetch_optional(&database.reader)
-                .await?;
-            let updated_at = updated_at.ok_or_else(|| StoreError::NotFound {
-                session: session.clone(),
-            })?;
-            (updated_at, session.as_str().to_owned())
-        }
-    };
+async fn rows(database: &Database, window: &SessionWindow) -> Result<Vec<SessionRow>, Fault> {
     Ok(sqlx::query_as(sql::sessions::LIST_SQLITE)
-        .bind(updated_at)
-        .bind(id)
+        .bind(window.before.0)
+        .bind(&window.before.1)
         .bind(&window.first_id)
         .bind(&window.end_id)
         .bind(&window.workspace)

@@ -10,8 +10,8 @@ use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
     AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, PageDirection, Sequence, SessionEvent, SessionPage, SessionQuery,
-    SessionRecord, SessionState, SessionStore, StoreError,
+    LeaseOwner, NewSession, PageDirection, Sequence, SessionCursor, SessionEvent, SessionPage,
+    SessionQuery, SessionRecord, SessionState, SessionStore, StoreError,
 };
 use everruns_core::workspace::{WorkspaceBinding, WorkspaceHeadAccess};
 
@@ -35,6 +35,10 @@ pub(crate) enum Flaw {
     DeletesLeased,
     /// A fork that is refused leaves a session.
     LeavesHalfForks,
+    /// A page goes on from where its session is now.
+    FollowsTheCursor,
+    /// The time of the last change goes back with the clock of who appends.
+    ChangesBackwards,
     /// A prefix is looked for without regard to case.
     IgnoresCase,
 }
@@ -103,6 +107,14 @@ impl ReferenceStore {
 
     fn lock(&self) -> Sessions<'_> {
         self.sessions.lock().expect("no holder of the lock panics")
+    }
+
+    /// Whether a session comes after a place in the list.
+    fn is_behind(&self, kept: &Kept, after: &SessionCursor, sessions: &Sessions<'_>) -> bool {
+        let follows = self.flaw == Flaw::FollowsTheCursor;
+        let now = follows.then(|| sessions.get(after.id())).flatten();
+        let at = now.map_or(after.updated_at(), |now| now.record.updated_at);
+        (kept.record.updated_at, &kept.record.id) < (at, after.id())
     }
 }
 
@@ -201,8 +213,7 @@ impl SessionStore for ReferenceStore {
         let after = query.after.as_ref();
         let mut found: Vec<_> = all
             .into_iter()
-            .skip_while(|kept| after.is_some_and(|after| kept.record.id != *after))
-            .skip(usize::from(after.is_some()))
+            .filter(|kept| after.is_none_or(|after| self.is_behind(kept, after, &sessions)))
             .filter(|kept| fits(kept, &query))
             .filter(|kept| {
                 let prefix = query.id_prefix.as_ref();
@@ -212,10 +223,7 @@ impl SessionStore for ReferenceStore {
             .collect();
         let more = found.len() > limit(query.limit);
         found.truncate(limit(query.limit));
-        let next = found
-            .last()
-            .filter(|_| more)
-            .map(|record| record.id.clone());
+        let next = found.last().filter(|_| more).map(SessionCursor::behind);
         Ok(SessionPage {
             sessions: found,
             next,
@@ -262,7 +270,11 @@ impl SessionStore for ReferenceStore {
             });
             kept.record.last_sequence = sequence;
         }
-        kept.record.updated_at = request.at;
+        kept.record.updated_at = if self.flaw == Flaw::ChangesBackwards {
+            request.at
+        } else {
+            kept.record.updated_at.max(request.at)
+        };
         let receipt = AppendReceipt {
             first,
             last: kept.record.last_sequence,

@@ -26,6 +26,14 @@ async fn every_flaw_is_caught_by_its_check() {
         (Flaw::DeletesLeased, "deleting::refused_while_leased"),
         (Flaw::IgnoresCase, "listing::prefixes_are_literal"),
         (
+            Flaw::FollowsTheCursor,
+            "moving::goes_on_when_its_last_session_changed",
+        ),
+        (
+            Flaw::ChangesBackwards,
+            "moving::a_late_clock_moves_nothing_back",
+        ),
+        (
             Flaw::LeavesHalfForks,
             "forking::is_made_whole_or_not_at_all",
         ),

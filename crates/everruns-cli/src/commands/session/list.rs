@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use everruns::Engine;
-use everruns::session::{SessionPage, SessionQuery};
+use everruns::session::{SessionCursor, SessionCursorError, SessionPage, SessionQuery};
 
 use super::find::find;
 use super::names::HeadNames;
@@ -52,10 +52,10 @@ pub(super) async fn list(
             ],
             &rows,
         );
-        if let Some(last) = &page.next {
+        if let Some(place) = &page.next {
             let _ = writeln!(
                 text,
-                "there are more; show them with `--limit N`, or with `--after {last}`"
+                "there are more; show them with `--limit N`, or with `--after {place}`"
             );
         }
         text
@@ -74,7 +74,13 @@ async fn page(
         ..SessionQuery::default()
     };
     if let Some(after) = &args.after {
-        query.after = Some(find(engine, after).await?.id);
+        query.after = Some(match after.parse() {
+            Ok(place) => place,
+            Err(SessionCursorError::Malformed { .. }) => {
+                SessionCursor::behind(&find(engine, after).await?)
+            }
+            Err(error) => return Err(Failure::new(error.to_string())),
+        });
     }
     if let Some(repo) = &args.repo {
         query.workspace = Some(repository::open(state, repo).await?.id().clone());
@@ -92,7 +98,7 @@ async fn page(
                 continue;
             }
             if chosen.sessions.len() == wanted {
-                chosen.next = chosen.sessions.last().map(|last| last.id.clone());
+                chosen.next = chosen.sessions.last().map(SessionCursor::behind);
                 return Ok(chosen);
             }
             chosen.sessions.push(record);

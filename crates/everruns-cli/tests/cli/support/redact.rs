@@ -3,10 +3,21 @@ use std::path::Path;
 /// `text` without what differs from run to run: folders, ids and times.
 pub(crate) fn redacted(text: &str, folder: &Path) -> String {
     let text = text.replace(folder.to_str().unwrap(), "<dir>");
-    let text = replace_ids(&text, "ses_", "<session>");
+    let text = places(&replace_ids(&text, "ses_", "<session>"));
     let text = replace_ids(&text, "head_", "<head>");
     let text = replace_ids(&text, "git-", "<workspace>");
     waits(&times(&branches(&text)))
+}
+
+/// Replaces places in the list of sessions, which are made of an id and a time.
+fn places(text: &str) -> String {
+    let mut pieces = text.split("<session>@");
+    let mut result = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        result.push_str("<place>");
+        result.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    result
 }
 
 /// Replaces how long is waited before something is tried again, which is partly random.

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventPayload, EventQuery, FencingToken, ForkRequest,
+    Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore,
+    StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 use everruns_engine::InMemorySessionStore;
@@ -23,6 +24,7 @@ pub(crate) struct Watched {
     away: AtomicBool,
     lost_leases: AtomicU32,
     slow: AtomicBool,
+    busy: Mutex<Option<SessionId>>,
     reads: AtomicU32,
     rows_read: AtomicU32,
     rows_written: AtomicU32,
@@ -66,6 +68,33 @@ impl Watched {
     /// Lets others go first, before and after what it does with a lease or a deletion.
     pub(crate) fn be_slow(&self) {
         self.slow.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets a session go on right after the next page of sessions is read.
+    pub(crate) fn go_on_after_a_page(&self, session: &SessionId) {
+        *self.busy.lock().unwrap() = Some(session.clone());
+    }
+
+    /// What another process would do: it appends to `session`, much later than anybody else.
+    async fn go_on(&self, session: SessionId) -> Result<(), StoreError> {
+        let last = self.inner.session(&session).await?.last_sequence;
+        let (owner, late) = (
+            LeaseOwner("another".into()),
+            Timestamp::from_millis(1 << 50),
+        );
+        let term = Duration::from_secs(1);
+        let lease = self.inner.acquire_lease(&session, &owner, late, term);
+        let request = AppendRequest {
+            session: session.clone(),
+            token: lease.await?.token,
+            expected: last,
+            idempotency_key: "goes on".into(),
+            at: late,
+            events: vec![EventPayload::UserMessage {
+                text: "Go on.".into(),
+            }],
+        };
+        self.inner.append(request).await.map(drop)
     }
 
     async fn linger(&self) {
@@ -141,7 +170,12 @@ impl SessionStore for Watched {
     }
 
     async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
-        self.inner.sessions(query).await
+        let page = self.inner.sessions(query).await?;
+        let busy = self.busy.lock().unwrap().take();
+        if let Some(session) = busy {
+            self.go_on(session).await?;
+        }
+        Ok(page)
     }
 
     async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {

@@ -26,6 +26,7 @@ mod deleting;
 mod forking;
 mod leases;
 mod listing;
+mod moving;
 mod paging;
 mod recording;
 mod restarting;
@@ -57,6 +58,10 @@ const CHECKS: &[Check<Subject>] = checks![
     listing::{
         most_recently_changed_first, pages_are_complete, prefixes_are_literal, one_workspace,
         a_limit_of_zero_counts_as_one, filters, titles_change,
+    },
+    moving::{
+        goes_on_when_its_last_session_changed, goes_on_when_its_last_session_is_deleted,
+        what_changes_is_at_the_front, a_late_clock_moves_nothing_back, pages_under_load,
     },
     deleting::{refused_while_leased, forgets_all, frees_the_head, spares_others},
     concurrency::{
