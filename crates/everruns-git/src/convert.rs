@@ -181,6 +181,10 @@ impl Teller {
                 revision,
                 reason: "the repository has nothing of that name".to_owned(),
             },
+            GitError::SymbolicBranch { branch, target } => WorkspaceError::UnknownRevision {
+                revision: branch,
+                reason: format!("it is a symbolic reference to {target}; name that branch instead"),
+            },
             GitError::CheckpointUnknown { revision } => {
                 WorkspaceError::CheckpointNotFound { revision }
             }

@@ -61,6 +61,14 @@ pub enum GitError {
         /// The text.
         revision: String,
     },
+    /// The branch only stands for another one.
+    #[error("{branch} is a symbolic reference to {target}; name that branch instead")]
+    SymbolicBranch {
+        /// The branch.
+        branch: String,
+        /// The full name of what it stands for.
+        target: String,
+    },
     /// Another head of the workspace has this name.
     #[error("the workspace already has a head named {name:?}: {holder}")]
     NameTaken {

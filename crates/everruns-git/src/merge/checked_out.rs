@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::under_way;
 use crate::error::{IoStep as _, Result};
 use crate::state::durable;
 
@@ -13,19 +14,24 @@ pub(super) struct Place {
     pub(super) git_dir: PathBuf,
     /// The folder with its files, as far as it is known.
     pub(super) folder: PathBuf,
+    /// The operation of Git's that has the branch in its hands, where `HEAD` doesn't name it; told as a reason.
+    pub(super) held: Option<&'static str>,
 }
 
-/// The worktrees that have the branch `reference` checked out.
+/// The worktrees that have the branch `reference` checked out, or will have when an operation in them ends.
 ///
 /// The records are read as files, because a damaged one of another worktree must not keep this from working.
 pub(super) fn places(repository: &gix::Repository, reference: &str) -> Result<Vec<Place>> {
     let common =
         fs::canonicalize(repository.common_dir()).step("resolve", repository.common_dir())?;
     let mut places = Vec::new();
-    if !is_bare(repository) && names(&common.join("HEAD"), reference)? {
+    if !is_bare(repository)
+        && let Some(held) = has(&common, reference)?
+    {
         places.push(Place {
             folder: main_folder(&common),
             git_dir: common.clone(),
+            held: held.reason(),
         });
     }
     let records = common.join("worktrees");
@@ -36,14 +42,41 @@ pub(super) fn places(repository: &gix::Repository, reference: &str) -> Result<Ve
     };
     for entry in entries {
         let record = entry.step("list", &records)?.path();
-        if names(&record.join("HEAD"), reference)? {
+        if let Some(held) = has(&record, reference)? {
             places.push(Place {
                 folder: folder_of(&record),
                 git_dir: record,
+                held: held.reason(),
             });
         }
     }
     Ok(places)
+}
+
+/// How a worktree has a branch.
+enum Has {
+    /// `HEAD` names it.
+    Head,
+    /// An operation has it in its hands.
+    Operation(&'static str),
+}
+
+impl Has {
+    fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Head => None,
+            Self::Operation(reason) => Some(reason),
+        }
+    }
+}
+
+/// How the worktree with the Git directory `git_dir` has the branch `reference`, if it does.
+fn has(git_dir: &Path, reference: &str) -> Result<Option<Has>> {
+    // An operation goes first: with one under way the worktree can't follow, whatever its `HEAD` names.
+    if let Some(reason) = under_way::holds(git_dir, reference) {
+        return Ok(Some(Has::Operation(reason)));
+    }
+    Ok(names(&git_dir.join("HEAD"), reference)?.then_some(Has::Head))
 }
 
 /// Whether the branch `reference`, which has no commit, is the one that the repository's first commit is to make.

@@ -27,9 +27,15 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
     let reference = reference(&request.branch)?;
     let layout = handle.layout();
     let _branches = Lock::acquire(&layout.branches_lock(&handle.workspace.id), &request.branch)?;
+    let refs = Refs::new(&worktree, handle.context.now());
+    if let Some(target) = refs.stands_for(&reference)? {
+        return Err(GitError::SymbolicBranch {
+            branch: request.branch.clone(),
+            target,
+        });
+    }
     // While its index is locked, nobody moves the branch together with the worktree that has it.
     let follower = follower(handle, &worktree, request, &reference)?;
-    let refs = Refs::new(&worktree, handle.context.now());
     let tip = match refs.target(&reference)? {
         Some(tip) => tip,
         None if is_to_be_born(&worktree, &reference)? => worktree.object_hash().null(),
@@ -94,6 +100,8 @@ fn follower(
     reference: &str,
 ) -> Result<Option<Follower>> {
     let mut places = places(worktree, reference)?;
+    // One that can't follow decides.
+    places.sort_by_key(|place| place.held.is_some());
     let Some(place) = places.pop() else {
         return Ok(None);
     };
@@ -105,6 +113,9 @@ fn follower(
             files: Vec::new(),
         })
     };
+    if let Some(reason) = place.held {
+        return refuse(reason);
+    }
     if place.git_dir == handle.worktree().record {
         return refuse("it is the head's own branch; commit instead");
     }

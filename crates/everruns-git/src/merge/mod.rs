@@ -5,6 +5,7 @@ mod follow;
 mod history;
 mod into_branch;
 mod three_way;
+mod under_way;
 mod update;
 
 pub(crate) use into_branch::merge;

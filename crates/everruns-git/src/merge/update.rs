@@ -124,8 +124,10 @@ impl Update<'_> {
     /// The commit of the branch, or of the remote's branch.
     fn tip(&self) -> Result<ObjectId> {
         let branch = &self.request.branch;
-        let local = reference(branch)?;
         let refs = Refs::new(self.worktree, self.handle.context.now());
+        let named = reference(branch)?;
+        // To be read, it may as well stand for another one.
+        let local = refs.stands_for(&named)?.unwrap_or(named);
         let found = match refs.target(&local)? {
             Some(tip) => Some(tip),
             None => refs.target(&format!("refs/remotes/{branch}"))?,

@@ -317,3 +317,107 @@ async fn h30_nobody_stages_anything_while_a_worktree_follows() {
         assert_eq!(porcelain(&project), ["A  new.txt"]);
     }
 }
+
+/// Proves H30 for a branch that an operation of Git's in the user's worktree has in its hands: `HEAD` doesn't name it then.
+#[tokio::test]
+async fn h30_a_branch_under_rebase_or_bisection_stays() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    git(project, &["branch", "base"]);
+    write(&project.join("README.md"), "main's\n");
+    scene.repository.commit_all("main's");
+    git(project, &["branch", "stacked"]);
+    write(&project.join("more.txt"), "more\n");
+    scene.repository.commit_all("more");
+    git(project, &["checkout", "-q", "base"]);
+    write(&project.join("README.md"), "base's\n");
+    scene.repository.commit_all("base's");
+    git(project, &["checkout", "-q", "main"]);
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("new.txt"), "work\n");
+    let begin: [(&[&str], &[&str], &[&str]); 4] = [
+        (&["rebase", "base"], &["main"], &["rebase", "--abort"]),
+        (
+            &["rebase", "--apply", "base"],
+            &["main"],
+            &["rebase", "--abort"],
+        ),
+        (
+            &["rebase", "--update-refs", "base"],
+            &["stacked", "main"],
+            &["rebase", "--abort"],
+        ),
+        (
+            &["bisect", "start", "main", "main~2"],
+            &["main"],
+            &["bisect", "reset"],
+        ),
+    ];
+    for (begin, branches, end) in begin {
+        drop(try_git(project, begin));
+        let name = try_git(project, &["symbolic-ref", "-q", "HEAD"]);
+        assert!(!name.status.success(), "{begin:?} is not under way");
+        let before = snapshot(project);
+        for branch in branches {
+            let failure = head.merge_into(*branch).await.unwrap_err();
+            assert!(
+                matches!(&failure, WorkspaceError::BranchInUse { branch: named, location, .. }
+                    if named == branch && location == project),
+                "{begin:?}: {failure:?}"
+            );
+        }
+        assert_eq!(snapshot(project), before, "{begin:?}");
+        git(project, end);
+    }
+    // In another worktree of the user's it is the same; once it has ended, the branch moves.
+    let aside = scene.root.path().join("aside");
+    git(
+        project,
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "other",
+            aside.to_str().unwrap(),
+            "main",
+        ],
+    );
+    drop(try_git(&aside, &["rebase", "base"]));
+    let failure = head.merge_into("other").await.unwrap_err();
+    assert!(
+        matches!(failure, WorkspaceError::BranchInUse { .. }),
+        "{failure:?}"
+    );
+    git(&aside, &["rebase", "--abort"]);
+    head.merge_into("other").await.unwrap();
+    assert_eq!(read(&aside.join("new.txt")), "work\n");
+}
+
+/// A branch that only stands for another one is told as that.
+#[tokio::test]
+async fn a_symbolic_branch_is_told_as_one() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    git(
+        project,
+        &["symbolic-ref", "refs/heads/alias", "refs/heads/main"],
+    );
+    let head = scene.head("one").await;
+    write(&scene.folder(&head).join("new.txt"), "work\n");
+    let before = snapshot(project);
+    let failure = head.merge_into("alias").await.unwrap_err();
+    let WorkspaceError::UnknownRevision { revision, reason } = &failure else {
+        panic!("{failure:?}")
+    };
+    assert_eq!(revision, "alias");
+    assert!(reason.contains("refs/heads/main"), "{reason}");
+    assert_eq!(snapshot(project), before);
+    head.destroy().await.unwrap();
+    // To read it is enough that it leads to a commit, as for Git.
+    let head = scene.head("two").await;
+    write(&project.join("main.txt"), "main's\n");
+    scene.repository.commit_all("main's");
+    head.update_from("alias").await.unwrap();
+    assert_eq!(read(&scene.folder(&head).join("main.txt")), "main's\n");
+}

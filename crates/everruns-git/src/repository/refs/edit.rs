@@ -92,6 +92,19 @@ impl<'repo> Refs<'repo> {
         Ok(exact.and_then(|reference| reference.try_id().map(gix::Id::detach)))
     }
 
+    /// The full name of what `name` stands for, if it is a symbolic reference.
+    pub(crate) fn stands_for(&self, name: &str) -> Result<Option<String>> {
+        let found = self
+            .repository
+            .try_find_reference(name)
+            .git("read a reference")?;
+        let exact = found.filter(|found| found.name().as_bstr() == name);
+        Ok(exact.and_then(|reference| match reference.target() {
+            gix::refs::TargetRef::Symbolic(target) => Some(target.as_bstr().to_string()),
+            gix::refs::TargetRef::Object(_) => None,
+        }))
+    }
+
     fn update(&self, name: &str, target: ObjectId, expected: &Expected, why: &str) -> Result<()> {
         if matches!(expected, Expected::Nothing) {
             // Where there is no room, there is none for the lock either.
