@@ -220,8 +220,8 @@ pub enum FileSystemError {
         /// Why it could not be put back.
         source: Box<Self>,
     },
-    /// A move between two trees copied all, but did not remove the source; both exist. What was at the destination
-    /// before is replaced.
+    /// A move, as a rule one between two trees, has all at its destination, but did not remove the source; both exist. What
+    /// was at the destination before is replaced.
     #[error("{from} was copied to {to}, but could not be removed: both exist")]
     PartialMove {
         /// Where it was and still is.

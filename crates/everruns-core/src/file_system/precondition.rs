@@ -69,8 +69,21 @@ pub enum Removal {
 pub enum Replace {
     /// An existing destination is an error.
     Never,
-    /// A file or link may be replaced by a file or link.
+    /// A file or link may be replaced by a file or link, whatever is in it.
     File,
+    /// A file whose bytes have this version is replaced by a file or link; there must be one.
+    Matches(ContentVersion),
+}
+
+impl Replace {
+    /// What must hold of the destination, when the one who asks does not care for links.
+    pub fn precondition(self) -> Precondition {
+        match self {
+            Self::Never => Precondition::Absent,
+            Self::File => Precondition::Any,
+            Self::Matches(version) => Precondition::Matches(version),
+        }
+    }
 }
 
 /// Whether a link at the very end of a path is followed.

@@ -88,12 +88,13 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     /// Moves the entry `from` (a link itself, not its target) to `to`, creating missing folders of `to`.
     ///
     /// Atomic within one tree. [`Replace::Never`] refuses an existing `to`; [`Replace::File`] replaces a file or
-    /// link by a file or link. Folders are never replaced.
+    /// link by a file or link; [`Replace::Matches`] replaces a file only as long as it has that version, which is
+    /// decided as for a `write`. Folders are never replaced. Two names of one file become one.
     ///
     /// # Errors
-    /// `NotFound`, `AlreadyExists`, `NotAFile`, `GitInternal`, `Denied`, `ReadOnly`, `InvalidOperation` when a
-    /// folder would move into itself, `Io`; `PartialMove` between two trees; and `NotFlushed`, with the path `to`, when
-    /// it was made all the same.
+    /// `NotFound`, `AlreadyExists`, `NotAFile`, `Conflict` with the path and the current version of `to`, `GitInternal`,
+    /// `Denied`, `ReadOnly`, `InvalidOperation` when a folder would move into itself, `Io`; `PartialMove` when both are
+    /// there; and `NotFlushed`, with the path `to`, or `NotPutBack`, when it was made all the same.
     async fn rename(
         &self,
         from: &WorkspacePath,

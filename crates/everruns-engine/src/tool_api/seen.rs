@@ -83,16 +83,18 @@ impl SeenFiles {
         state.files.get(path).cloned()
     }
 
+    /// The files below `path`, or at it, that the session has seen, sorted.
+    pub(crate) fn below(&self, path: &WorkspacePath) -> Vec<WorkspacePath> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut below = state.below(path);
+        below.sort_unstable();
+        below
+    }
+
     /// Forgets `path` and all below it.
     pub(crate) fn forget(&self, path: &WorkspacePath) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let below: Vec<_> = state
-            .files
-            .keys()
-            .filter(|known| known.starts_with(path))
-            .cloned()
-            .collect();
-        for known in below {
+        for known in state.below(path) {
             state.forget(&known);
         }
     }
@@ -101,13 +103,7 @@ impl SeenFiles {
     pub(crate) fn moved(&self, from: &WorkspacePath, to: &WorkspacePath) {
         self.forget(to);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let below: Vec<_> = state
-            .files
-            .keys()
-            .filter(|known| known.starts_with(from))
-            .cloned()
-            .collect();
-        for known in below {
+        for known in state.below(from) {
             let Some(seen) = state.files.remove(&known) else {
                 continue;
             };
@@ -132,6 +128,15 @@ impl SeenFiles {
 }
 
 impl State {
+    #[cfg_attr(
+        not(feature = "tools"),
+        expect(dead_code, reason = "only the file tools read and write files")
+    )]
+    fn below(&self, path: &WorkspacePath) -> Vec<WorkspacePath> {
+        let below = self.files.keys().filter(|known| known.starts_with(path));
+        below.cloned().collect()
+    }
+
     fn forget(&mut self, path: &WorkspacePath) {
         if let Some(seen) = self.files.remove(path) {
             self.kept -= seen.bytes.as_ref().map_or(0, Bytes::len);

@@ -56,6 +56,7 @@ impl Tool for DeleteFile {
             _ => Precondition::Any,
         };
         let removal = if wanted.recursive && kind == FileKind::Directory {
+            stale::check_all_seen_below(context, &path).await?;
             Removal::Recursive
         } else {
             Removal::Entry

@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use everruns_core::file_system::{FileKind, FileSystemError, Replace};
 use everruns_core::model::ToolSpec;
+use everruns_core::path::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,28 +49,36 @@ impl Tool for MoveFile {
         let (from, to) = (arguments::path(&wanted.from)?, arguments::path(&wanted.to)?);
         let files = context.file_system();
         let replace = if wanted.replace {
-            match files.stat(&to).await {
-                Ok(stat) if stat.kind == FileKind::File => {
-                    if let Some(now) = stale::present(context, &to).await? {
-                        stale::check_seen(context, &to, &now).await?;
-                    }
-                }
-                Ok(_) | Err(FileSystemError::NotFound { .. }) => {}
-                Err(error) => return Err(errors::explain(error)),
-            }
-            Replace::File
+            replacing(context, &to).await?
         } else {
             Replace::Never
         };
-        files
-            .rename(&from, &to, replace)
-            .await
-            .map_err(errors::explain)?;
+        let moved = files.rename(&from, &to, replace).await;
+        stale::explained(context, &to, moved).await?;
         context.seen().moved(&from, &to);
         let text = format!("Moved {from} to {to}.");
         Ok(ToolOutput::new(text).with_data(&Facts {
             from: from.to_string(),
             to: to.to_string(),
         }))
+    }
+}
+
+/// What may be replaced at `to`: the file as the session has read it, and nothing that comes there meanwhile.
+async fn replacing(context: &ToolContext, to: &WorkspacePath) -> Result<Replace, ToolError> {
+    match context.file_system().stat(to).await {
+        Ok(stat) if stat.kind == FileKind::File => {
+            let Some(now) = stale::present(context, to).await? else {
+                return Ok(Replace::Never);
+            };
+            stale::check_seen(context, to, &now).await?;
+            Ok(Replace::Matches(now.version()))
+        }
+        Ok(stat) if stat.kind == FileKind::Symlink => Err(ToolError::new(format!(
+            "{to} is a link, which a move does not replace. Nothing was changed. Delete the link with delete_file, then \
+             repeat the move."
+        ))),
+        Ok(_) | Err(FileSystemError::NotFound { .. }) => Ok(Replace::Never),
+        Err(error) => Err(errors::explain(error)),
     }
 }

@@ -40,6 +40,20 @@ pub(super) async fn check_seen(
     Err(ToolError::new(message))
 }
 
+/// Makes sure that what the session has read below `folder`, as far as it is still there, is as it was read.
+pub(super) async fn check_all_seen_below(
+    context: &ToolContext,
+    folder: &WorkspacePath,
+) -> Result<(), ToolError> {
+    for path in context.seen().below(folder) {
+        // Whatever else is there now was never read.
+        if let Ok(Some(now)) = present(context, &path).await {
+            check_seen(context, &path, &now).await?;
+        }
+    }
+    Ok(())
+}
+
 /// The result of a change; when another change came between reading and writing, with what that one was.
 pub(super) async fn explained<T>(
     context: &ToolContext,

@@ -1,6 +1,7 @@
 //! `read_file` and `edit_file` with texts that are long, or not plain UTF-8.
 
 use everruns_core::file_system::SessionFileSystemExt as _;
+use everruns_fs::WorkspacePolicy;
 use serde_json::json;
 
 use crate::support::{Desk, Script, agent_of};
@@ -151,6 +152,58 @@ async fn h51_a_stale_deletion_says_what_changed() {
     desk.outside("b.txt", "b").await;
     let stale = desk.call("move_file", replace).await;
     assert!(stale.contains("-two\n+TWO\n"), "{stale}");
+}
+
+/// Proves C08 and H51: what the session has read of a folder must be as it was read when the folder is deleted; what it
+/// never read may go unread.
+#[tokio::test]
+async fn c08_h51_a_folder_is_deleted_as_it_was_read() {
+    let policy = WorkspacePolicy::builder()
+        .allow_write("**")
+        .allow_recursive_delete(true)
+        .build()
+        .unwrap();
+    let script = Script::default();
+    let agent = agent_of(&script).workspace_policy(policy);
+    let desk = Desk::of(script, agent.build().unwrap());
+    desk.session.start().await.unwrap();
+    desk.outside("d/read", "one\n").await;
+    desk.outside("d/unread", "x").await;
+    desk.call("read_file", json!({"path": "d/read"})).await;
+    desk.outside("d/read", "two\n").await;
+    let all = json!({"path": "d", "recursive": true});
+    let stale = desk.call("delete_file", all.clone()).await;
+    assert!(stale.contains("/workspace/d/read has changed"), "{stale}");
+    assert!(stale.contains("-one\n+two\n"), "{stale}");
+    assert_eq!(desk.content("d/unread").await, "x");
+    desk.call("read_file", json!({"path": "d/read"})).await;
+    let deleted = desk.call("delete_file", all).await;
+    assert_eq!(deleted, "Deleted /workspace/d.");
+}
+
+/// Proves C08: a move takes the place of nothing that was not read, whatever is there.
+#[tokio::test]
+async fn c08_a_move_replaces_only_what_was_read() {
+    let desk = Desk::new();
+    desk.session.start().await.unwrap();
+    desk.outside("from", "from").await;
+    desk.outside("to", "to").await;
+    let replace = json!({"from": "from", "to": "to", "replace": true});
+    let unread = desk.call("move_file", replace.clone()).await;
+    assert!(unread.contains("you have not read it"), "{unread}");
+    assert_eq!(desk.content("to").await, "to");
+    desk.call("read_file", json!({"path": "to"})).await;
+    let moved = desk.call("move_file", replace).await;
+    assert_eq!(moved, "Moved /workspace/from to /workspace/to.");
+    assert_eq!(desk.content("to").await, "from");
+    // There is nothing to replace, which is as good.
+    let moved = desk
+        .call(
+            "move_file",
+            json!({"from": "to", "to": "new", "replace": true}),
+        )
+        .await;
+    assert_eq!(moved, "Moved /workspace/to to /workspace/new.");
 }
 
 #[tokio::test]

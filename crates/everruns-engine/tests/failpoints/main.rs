@@ -103,6 +103,38 @@ async fn h65_h66_every_step_fails_once() {
     a_first_change_of_unknown_outcome_can_be_taken_back().await;
     deletion_fails().await;
     a_deletion_of_unknown_outcome_leaves_no_claim().await;
+    c08_h51_a_move_keeps_what_was_saved_meanwhile().await;
+}
+
+/// Proves C08 and H51 at the level of the tools: `move_file` answers with a conflict when the file that it replaces is
+/// saved between its check and its move.
+async fn c08_h51_a_move_keeps_what_was_saved_meanwhile() {
+    let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("a"), "a").unwrap();
+    std::fs::write(file("b"), "one\n").unwrap();
+    let script = Script::default();
+    let agent = agent_of(&script)
+        .workspace(folder.path())
+        .state_folder(state.path());
+    let desk = support::Desk::of(script, agent.build().unwrap());
+    desk.call("read_file", json!({"path": "b"})).await;
+    let target = file("b");
+    failpoint::arm("fs.rename.after-check", move || {
+        std::fs::write(&target, "his\n").unwrap();
+        true
+    });
+    let replace = json!({"from": "a", "to": "b", "replace": true});
+    let told = desk.call("move_file", replace.clone()).await;
+    failpoint::disarm_all();
+    assert!(told.contains("has changed since you read it"), "{told}");
+    assert!(told.contains("-one\n+his\n"), "{told}");
+    assert_eq!(std::fs::read(file("b")).unwrap(), b"his\n");
+    assert_eq!(std::fs::read(file("a")).unwrap(), b"a");
+    desk.call("read_file", json!({"path": "b"})).await;
+    let told = desk.call("move_file", replace).await;
+    assert_eq!(told, "Moved /workspace/a to /workspace/b.");
+    assert_eq!(std::fs::read(file("b")).unwrap(), b"a");
 }
 
 /// A tool that makes a file.

@@ -26,7 +26,9 @@
 //! (`RENAME_NOREPLACE`), and `Matches` by exchanging the two files, looking at what was displaced, and
 //! exchanging back when it is not what was expected. On a file system without these two calls the check
 //! happens just before the rename, and an outside write in between is lost. A file that is removed under a
-//! precondition is moved aside and looked at likewise. Bytes that an outside program
+//! precondition is moved aside and looked at likewise. A move onto a file of one version gives the moving file a second
+//! name, exchanges that with the target in the same way, and removes the first name last; where there are no hard links
+//! it is a plain rename after the check. Bytes that an outside program
 //! writes through a descriptor that it opened before the rename go to the replaced file, as with any editor.
 //!
 //! Permissions and, where we may, the owner of a replaced file are kept; access-control lists and extended
@@ -54,6 +56,7 @@ mod read;
 mod remove;
 mod remove_folder;
 mod rename;
+mod replacing;
 mod resolve;
 mod root;
 mod search;

@@ -263,13 +263,18 @@ impl SessionFileSystem for MemoryFileSystem {
         }
         not_blocked(&state.top, to)?;
         match state.top.get(to) {
-            None => {}
+            None => replace.precondition().check(to, None)?,
             Some(_) if replace == Replace::Never || is_folder => {
                 return Err(FileSystemError::AlreadyExists { path: to.clone() });
             }
             Some(Node::Folder(_)) => return Err(not_a_file(to)),
-            Some(Node::File(_)) if from == to => return Ok(()),
-            Some(Node::File(file)) => state.total_bytes -= file.bytes.len() as u64,
+            Some(Node::File(file)) => {
+                replace.precondition().check(to, Some(file.version))?;
+                if from == to {
+                    return Ok(());
+                }
+                state.total_bytes -= file.bytes.len() as u64;
+            }
         }
         take(&mut state.top, from, now);
         put(&mut state.top, to, moving, now);

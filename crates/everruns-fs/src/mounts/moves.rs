@@ -163,11 +163,15 @@ impl End<'_> {
     ) -> Result<Precondition, FileSystemError> {
         let path = self.tree.outward(&self.path);
         match (self.stat(&self.path).await, replace) {
+            (Err(FileSystemError::NotFound { .. }), Replace::Matches(_)) => {
+                replace.precondition().check(&path, None)?;
+                Ok(replace.precondition())
+            }
             (Err(FileSystemError::NotFound { .. }), _) => Ok(Precondition::Absent),
             (Err(error), _) => Err(error),
             (Ok(_), Replace::Never) => Err(FileSystemError::AlreadyExists { path }),
-            (Ok(there), Replace::File) => match (kind, there.kind) {
-                (FileKind::File, FileKind::File) => Ok(Precondition::Any),
+            (Ok(there), _) => match (kind, there.kind) {
+                (FileKind::File, FileKind::File) => Ok(replace.precondition()),
                 (FileKind::File, kind) => Err(FileSystemError::NotAFile { path, kind }),
                 _ => Err(FileSystemError::AlreadyExists { path }),
             },

@@ -1,5 +1,5 @@
 use everruns_core::file_system::{
-    FileKind, FileSystemError, LastLink, Precondition, ReadRange, Removal, Replace,
+    ContentVersion, FileKind, FileSystemError, LastLink, Precondition, ReadRange, Removal, Replace,
     SessionFileSystem as _, SessionFileSystemExt as _,
 };
 
@@ -169,6 +169,57 @@ async fn a_path_resolves_to_where_the_tree_keeps_it() {
             error("plain/x").await,
             FileSystemError::NotADirectory { .. }
         ));
+    })
+    .await;
+}
+
+/// A move from one name of a file to another leaves one of them.
+#[tokio::test]
+async fn h15_two_names_of_one_file_become_one() {
+    each_resolution(|fixture| async move {
+        for (to, by_version) in [("hard", false), ("sub/hard", false), ("hard", true)] {
+            fixture.put("a", "x");
+            std::fs::create_dir_all(fixture.root.join("sub")).unwrap();
+            std::fs::hard_link(fixture.root.join("a"), fixture.root.join(to)).unwrap();
+            let (from, at) = (path("a"), path(to));
+            let refused = fixture.files.rename(&from, &at, Replace::Never).await;
+            assert!(matches!(
+                refused,
+                Err(FileSystemError::AlreadyExists { .. })
+            ));
+            let replace = if by_version {
+                Replace::Matches(ContentVersion::of(b"x"))
+            } else {
+                Replace::File
+            };
+            fixture.files.rename(&from, &at, replace).await.unwrap();
+            assert!(!fixture.root.join("a").exists(), "{to}");
+            assert_eq!(fixture.bytes(to), b"x");
+            fixture.assert_no_leftovers();
+            std::fs::remove_file(fixture.root.join(to)).unwrap();
+        }
+    })
+    .await;
+}
+
+/// A link is no file of a version, whatever it leads to, and moves as a link.
+#[tokio::test]
+async fn moves_by_version_take_links_for_what_they_are() {
+    each_resolution(|fixture| async move {
+        fixture.put("file", "x");
+        fixture.link("file", "link");
+        let seen = Replace::Matches(ContentVersion::of(b"x"));
+        fixture.put("from", "y");
+        let (from, link) = (path("from"), path("link"));
+        let refused = fixture.files.rename(&from, &link, seen).await;
+        assert!(matches!(refused, Err(FileSystemError::NotAFile { .. })));
+        fixture
+            .files
+            .rename(&path("link"), &path("file"), seen)
+            .await
+            .unwrap();
+        assert!(fixture.root.join("file").is_symlink());
+        fixture.assert_no_leftovers();
     })
     .await;
 }

@@ -6,6 +6,7 @@
 
 mod broken;
 mod dying;
+mod moves;
 mod quota;
 mod steps;
 #[expect(dead_code, reason = "the other tests of the disk use the rest")]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use everruns_core::file_system::{
-    FileSystemError, Precondition, Removal, Replace, SessionFileSystem, SessionFileSystemExt as _,
+    ContentVersion, FileSystemError, Precondition, Removal, Replace, SessionFileSystem,
+    SessionFileSystemExt as _,
 };
 use everruns_fs::disk::{DiskFileSystem, DiskOptions};
 use everruns_fs::{
@@ -147,6 +148,37 @@ async fn h07_moves_across_mounts() {
         .unwrap();
     assert_eq!(text(head.as_ref(), "a").await.unwrap(), "docs");
     assert_eq!(names(docs.as_ref(), ".").await, ["guide", "in"]);
+}
+
+/// Proves C08 and H07: a move to another mount that replaces a version replaces no other one.
+#[tokio::test]
+async fn c08_h07_a_move_across_mounts_replaces_only_the_version_it_names() {
+    let (fs, head, docs) = two(RootAccess::ReadWrite).await;
+    let seen = Replace::Matches(ContentVersion::of(b"docs"));
+    docs.write_all("a", "changed").await.unwrap();
+    let (from, to) = (path("a"), path("/roots/docs/a"));
+    let moved = fs.rename(&from, &to, seen).await;
+    let now = ContentVersion::of(b"changed");
+    assert!(
+        matches!(
+            &moved,
+            Err(FileSystemError::Conflict { path, current, .. }) if *path == to && *current == Some(now)
+        ),
+        "{moved:?}"
+    );
+    let nothing = fs.rename(&from, &path("/roots/docs/none"), seen).await;
+    assert!(
+        matches!(
+            nothing,
+            Err(FileSystemError::Conflict { current: None, .. })
+        ),
+        "{nothing:?}"
+    );
+    assert_eq!(text(docs.as_ref(), "a").await.unwrap(), "changed");
+    assert_eq!(text(head.as_ref(), "a").await.unwrap(), "head");
+    fs.rename(&from, &to, Replace::Matches(now)).await.unwrap();
+    assert_eq!(text(docs.as_ref(), "a").await.unwrap(), "head");
+    assert_eq!(names(head.as_ref(), ".").await, ["dir"]);
 }
 
 /// Proves H07: both policies are asked, and nothing is lost when the second half fails.

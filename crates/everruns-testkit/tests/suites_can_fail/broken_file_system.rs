@@ -30,6 +30,8 @@ pub(crate) enum Flaw {
     OneSpellingOfGit,
     /// A move replaces what is there.
     RenameReplaces,
+    /// A move replaces a file of any version.
+    RenameForgetsTheVersion,
     /// The filter of a search is dropped.
     UnfilteredSearch,
     /// A failed write leaves a file beside it.
@@ -149,10 +151,11 @@ impl SessionFileSystem for Broken {
         to: &WorkspacePath,
         replace: Replace,
     ) -> Result<(), FileSystemError> {
-        let replace = if self.flaw == Flaw::RenameReplaces {
-            Replace::File
-        } else {
-            replace
+        let replace = match (self.flaw, replace) {
+            (Flaw::RenameReplaces, _) | (Flaw::RenameForgetsTheVersion, Replace::Matches(_)) => {
+                Replace::File
+            }
+            _ => replace,
         };
         self.inner
             .rename(&self.path(from), &self.path(to), replace)

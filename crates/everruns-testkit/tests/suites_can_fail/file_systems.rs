@@ -53,6 +53,10 @@ async fn every_flaw_is_caught_by_its_check() {
             Flaw::RenameReplaces,
             "renaming::never_refuses_an_existing_file",
         ),
+        (
+            Flaw::RenameForgetsTheVersion,
+            "renaming::another_version_is_kept",
+        ),
         (Flaw::UnfilteredSearch, "grep::filter_is_asked"),
         (Flaw::LeftOvers, "preconditions::a_conflict_changes_nothing"),
     ] {

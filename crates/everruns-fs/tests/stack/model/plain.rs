@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use everruns_core::file_system::{ContentVersion, Precondition};
+use everruns_core::file_system::{ContentVersion, Precondition, Replace};
 use everruns_core::path::WorkspacePath;
 
 use super::fault::Fault;
@@ -138,8 +138,9 @@ impl Plain {
         &mut self,
         from: &WorkspacePath,
         to: &WorkspacePath,
-        over: bool,
+        replace: Replace,
     ) -> Result<(), Faults> {
+        let over = replace != Replace::Never;
         let files = self.missing(to).saturating_sub(1);
         let mut faults = self.over_limit(files, 0);
         faults.extend(self.denial_with_all_below(from, true));
@@ -169,6 +170,12 @@ impl Plain {
                 if over && !moves_folder && self.is_folder(to) {
                     faults.insert(Fault::NotAFile);
                 }
+            }
+            let is_there = self.entries.contains_key(to) || self.is_folder(to);
+            let is_refused =
+                self.is_folder(to) || self.is_below_a_file(to) || (moves_folder && is_there);
+            if over && !is_refused && replace.precondition().check(to, self.version(to)).is_err() {
+                faults.insert(Fault::Conflict(self.version(to)));
             }
         }
         refuse(faults)?;

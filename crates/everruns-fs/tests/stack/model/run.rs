@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, FileKind, FileSystemError, ReadRange, Removal, Replace, SessionFileSystem,
-    SessionFileSystemExt as _,
+    ContentVersion, FileKind, FileSystemError, Precondition, ReadRange, Removal, Replace,
+    SessionFileSystem, SessionFileSystemExt as _,
 };
 use everruns_core::path::WorkspacePath;
 use everruns_fs::{AuditEvent, AuditOperation, AuditOutcome, FileUsage, LimitsFileSystem};
@@ -105,11 +105,15 @@ impl Subject {
                 self.compare(step, &done, &expected);
                 self.assert_seen("remove", path, &expected, (before, None));
             }
-            Step::Rename(from, to, over) => {
+            Step::Rename(from, to, wish) => {
                 let before = plain.version(from);
-                let replace = if *over { Replace::File } else { Replace::Never };
+                let replace = match plain.precondition(to, *wish) {
+                    Precondition::Any => Replace::File,
+                    Precondition::Absent => Replace::Never,
+                    Precondition::Matches(version) => Replace::Matches(version),
+                };
                 let done = files.rename(from, to, replace).await;
-                let expected = self.plain.rename(from, to, *over);
+                let expected = self.plain.rename(from, to, replace);
                 self.compare(step, &done, &expected);
                 self.assert_seen("rename", from, &expected, (before, before));
             }

@@ -9,7 +9,7 @@ use crate::support::path;
 pub(super) enum Step {
     Write(WorkspacePath, Bytes, Wish),
     Remove(WorkspacePath, bool, Wish),
-    Rename(WorkspacePath, WorkspacePath, bool),
+    Rename(WorkspacePath, WorkspacePath, Wish),
     CreateDir(WorkspacePath),
     Read(WorkspacePath, u64, Option<u64>),
     Stat(WorkspacePath),
@@ -68,7 +68,7 @@ fn any_step(mounts: &'static [&'static str]) -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (at(), any_bytes(), any_wish()).prop_map(|(path, bytes, wish)| Step::Write(path, bytes, wish)),
         3 => (at(), any::<bool>(), any_wish()).prop_map(|(path, all, wish)| Step::Remove(path, all, wish)),
-        5 => (at(), at(), any::<bool>()).prop_map(|(from, to, over)| Step::Rename(from, to, over)),
+        5 => (at(), at(), any_wish()).prop_map(|(from, to, wish)| Step::Rename(from, to, wish)),
         2 => at().prop_map(Step::CreateDir),
         3 => (at(), 0_u64..14, prop::option::of(0_u64..14))
             .prop_map(|(path, offset, length)| Step::Read(path, offset, length)),

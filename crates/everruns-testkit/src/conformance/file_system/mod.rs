@@ -66,7 +66,7 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     renaming::{
         file, folder_with_content, missing_is_not_found, never_refuses_an_existing_file,
-        file_replaces_a_file, folders_are_never_replaced, into_itself_is_refused, missing_folders_are_made,
+        file_replaces_a_file, a_version_that_matches_is_replaced, another_version_is_kept, folders_are_never_replaced, into_itself_is_refused, missing_folders_are_made,
     },
     resolving::{plain_paths_are_themselves, missing_paths_are_kept, git_internal_is_refused},
     git_internal::{

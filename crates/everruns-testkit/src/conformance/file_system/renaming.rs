@@ -1,4 +1,4 @@
-use everruns_core::file_system::{FileSystemError, Replace};
+use everruns_core::file_system::{ContentVersion, FileSystemError, Replace};
 use everruns_core::path::WorkspacePath;
 
 use super::Subject;
@@ -68,6 +68,53 @@ pub(super) async fn file_replaces_a_file(subject: Subject) -> CheckResult {
     Ok(())
 }
 
+pub(super) async fn a_version_that_matches_is_replaced(subject: Subject) -> CheckResult {
+    subject.write("from", b"from").await?;
+    subject.write("folder/to", b"to").await?;
+    let seen = Replace::Matches(ContentVersion::of(b"to"));
+    rename(&subject, "from", "folder/to", seen).await?;
+    ensure_eq!(
+        subject.read("folder/to").await?.as_ref(),
+        b"from",
+        "the bytes"
+    );
+    ensure_eq!(subject.names(".").await?, ["folder"], "the entries");
+    ensure_eq!(
+        subject.names("folder").await?,
+        ["to"],
+        "the folder's entries"
+    );
+    let own = Replace::Matches(ContentVersion::of(b"from"));
+    rename(&subject, "folder/to", "folder/to", own).await?;
+    ensure_eq!(
+        subject.read("folder/to").await?.as_ref(),
+        b"from",
+        "the bytes after a move onto itself"
+    );
+    Ok(())
+}
+
+pub(super) async fn another_version_is_kept(subject: Subject) -> CheckResult {
+    subject.write("from", b"from").await?;
+    subject.write("to", b"to").await?;
+    let stale = Replace::Matches(ContentVersion::of(b"before"));
+    let now = ContentVersion::of(b"to");
+    refused!(
+        rename(&subject, "from", "to", stale).await,
+        FileSystemError::Conflict { current: Some(current), .. } if current == now,
+        "moving onto another version"
+    );
+    refused!(
+        rename(&subject, "from", "nothing", stale).await,
+        FileSystemError::Conflict { current: None, .. },
+        "moving onto nothing where a version is expected"
+    );
+    ensure_eq!(subject.read("from").await?.as_ref(), b"from", "the source");
+    ensure_eq!(subject.read("to").await?.as_ref(), b"to", "the destination");
+    ensure_eq!(subject.names(".").await?, ["from", "to"], "the entries");
+    Ok(())
+}
+
 pub(super) async fn folders_are_never_replaced(subject: Subject) -> CheckResult {
     subject.write("file", b"file").await?;
     subject.fs.create_dir(&path("empty")?).await?;
@@ -78,7 +125,8 @@ pub(super) async fn folders_are_never_replaced(subject: Subject) -> CheckResult 
         ("folder", "file"),
         ("file", "folder"),
     ];
-    for replace in [Replace::Never, Replace::File] {
+    let matches = Replace::Matches(ContentVersion::of(b"file"));
+    for replace in [Replace::Never, Replace::File, matches] {
         for (from, to) in pairs {
             refused!(
                 rename(&subject, from, to, replace).await,

@@ -182,17 +182,18 @@ impl SessionFileSystem for JournalFileSystem {
             belongs(&to)?;
             not_for_the_top(&from, "the top folder cannot be moved")?;
             let moved = tree.entry(&from)?;
-            if from == to {
-                return Ok(());
+            if from == to && replace != Replace::Never && moved != Entry::Folder {
+                return replace.precondition().check(&to, tree.version(&to));
             }
-            if moved == Entry::Folder && to.starts_with(&from) {
+            if moved == Entry::Folder && from != to && to.starts_with(&from) {
                 let reason = "a folder cannot be moved into itself";
                 return Err(FileSystemError::InvalidOperation { path: to, reason });
             }
             let files = moved != Entry::Folder && tree.version(&to).is_some();
-            if tree.entry(&to).is_ok() && !(files && replace == Replace::File) {
+            if tree.entry(&to).is_ok() && !(files && replace != Replace::Never) {
                 return Err(FileSystemError::AlreadyExists { path: to });
             }
+            replace.precondition().check(&to, tree.version(&to))?;
             if let Some(parent) = to.parent() {
                 tree.make_folder(&parent)?;
             }
