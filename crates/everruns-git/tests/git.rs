@@ -17,6 +17,8 @@ mod commit;
 mod conformance;
 #[path = "git/crash.rs"]
 mod crash;
+#[path = "git/destroyed.rs"]
+mod destroyed;
 #[path = "git/diff.rs"]
 mod diff;
 #[path = "git/doctor.rs"]

@@ -25,6 +25,9 @@ pub struct DestroyReceipt {
     pub kept_ref: Option<String>,
     /// The checkpoint behind that ref.
     pub checkpoint: Option<WorkspaceCheckpoint>,
+    /// The refs that keep commits which neither a branch nor that ref leads to, such as what Git stashed for a rebase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_kept: Vec<String>,
     /// What was removed, for people.
     pub removed: Option<String>,
 }

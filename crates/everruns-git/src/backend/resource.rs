@@ -343,6 +343,7 @@ impl WorkspaceHeadResource for GitHead {
                     .as_ref()
                     .map(convert::checkpoint)
                     .transpose()?,
+                also_kept: destroyed.also_kept,
                 removed: Some(handle.worktree().folder.display().to_string()),
             })
         })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use gix::ObjectId;
-use gix::bstr::{BStr, BString};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::objs::tree::EntryKind;
 use gix::status::index_worktree::Item;
@@ -93,6 +93,37 @@ pub(crate) struct Capture {
 /// Captures the whole state of `worktree`, with the changed paths; what `worktree` holds back remains to be settled.
 pub(crate) fn capture_with_changes(worktree: &gix::Repository) -> Result<Capture> {
     look(worktree, Purpose::Keep, Keep::Stored)
+}
+
+/// The same of a folder that was moved away, whose submodules are taken to be as they were `in_place`.
+pub(crate) fn capture_away(
+    worktree: &gix::Repository,
+    in_place: Option<&Captured>,
+) -> Result<Capture> {
+    let mut capture = look(worktree, Purpose::KeepAway, Keep::Stored)?;
+    let Some(in_place) = in_place else {
+        return Ok(capture);
+    };
+    let step = "read the submodules";
+    let index = worktree.index_or_empty().git("read the index")?;
+    let before = worktree.find_tree(in_place.files).git(step)?;
+    let mut edits = Edits::default();
+    for entry in index.entries() {
+        if entry.mode != Mode::COMMIT || entry.stage() != Stage::Unconflicted {
+            continue;
+        }
+        let path = entry.path(&index);
+        let known = before.lookup_entry(path.split_str("/")).git(step)?;
+        if let Some(known) = known.filter(|known| known.mode().is_commit())
+            && known.object_id() != entry.id
+        {
+            edits.upsert(path, EntryKind::Commit, known.object_id());
+        }
+    }
+    capture.changed.extend(edits.paths());
+    let files = capture.state.files;
+    capture.state.files = edits.apply_held(worktree, files, &mut capture.material)?;
+    Ok(capture)
 }
 
 fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capture> {

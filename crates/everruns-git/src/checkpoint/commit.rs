@@ -107,9 +107,9 @@ pub(crate) fn write(
     parents.push(new("index", captured.index, &[head])?);
     if !captured.manifest.is_empty() {
         let tree = captured.manifest.write(repository)?;
-        // What is being merged is kept with it.
+        // What is being merged, and what was put aside for that, is kept with it.
         let merged = captured.manifest.merge.iter();
-        let merged = merged.flat_map(MergeNotes::heads);
+        let merged = merged.flat_map(MergeNotes::commits);
         let merged: Vec<ObjectId> = merged.filter(|id| repository.has_object(id)).collect();
         parents.push(new("manifest", tree, &merged)?);
     }

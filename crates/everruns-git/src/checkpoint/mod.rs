@@ -15,7 +15,7 @@ mod reference;
 mod store;
 
 pub(crate) use capture::{
-    Capture, Captured, capture, capture_in_memory, capture_with_changes, head_of,
+    Capture, Captured, capture, capture_away, capture_in_memory, capture_with_changes, head_of,
 };
 pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use paths::capture_paths;

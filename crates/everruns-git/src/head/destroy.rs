@@ -1,16 +1,16 @@
 //! Destroying a head: its work is under a reference before any of its files go.
-
-use std::collections::BTreeSet;
+//!
+//! The folder is moved out of everybody's way first and looked through then, so that nothing is written into it between
+//! that look and its end. Whatever speaks against the destruction brings it back.
 
 use everruns_core::failpoint::hit;
 
 use super::busy::InUse;
 use super::handle::Handle;
-use super::submodules::with_own_commits;
+use super::last_look::LastLook;
+use super::only_here;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{GitError, Result};
-use crate::names::path_text;
-use crate::objects::{Stored, hold};
 use crate::repository::Refs;
 use crate::state::{HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, durable};
 
@@ -23,6 +23,8 @@ pub(crate) struct Destroyed {
     pub(crate) checkpoint: Option<Checkpoint>,
     /// The branch with its commits; `None` if it never got one.
     pub(crate) branch: Option<String>,
+    /// The references that keep what only the worktree's record led to.
+    pub(crate) also_kept: Vec<String>,
 }
 
 /// Destroys the head. Its branch stays; a head that is destroyed already gives the same answer again.
@@ -35,85 +37,99 @@ pub(crate) fn destroy(handle: &Handle) -> Result<Destroyed> {
         return again(handle, record);
     }
     let _alone = InUse::alone(handle.layout(), &record.id)?;
-    let kept = keep_uncommitted(handle)?;
-    hit("git.destroy.after-checkpoint")?;
-    let kept = kept.map(|checkpoint| checkpoint.reference());
+    let look = LastLook::prepare(handle)?;
+    hit("git.destroy.after-preparation")?;
     Intent {
         head: record,
-        operation: Operation::Destroy { kept: kept.clone() },
+        operation: Operation::Destroy { kept: None },
     }
     .begin(handle.layout())?;
-    hit("git.destroy.after-intent")?;
-    let record = finish_destruction(handle, kept)?;
+    let record = finish(handle, look, None)?;
     handle.context.trash.empty_soon(handle.layout());
     again(handle, record)
 }
 
-/// Puts what no commit holds under a reference; `None` if a commit holds everything.
-fn keep_uncommitted(handle: &Handle) -> Result<Option<Checkpoint>> {
-    let mut worktree = match handle.open() {
-        Ok(worktree) => worktree,
-        // Somebody removed the folder: nothing is left to keep, but the record may hold submodules' commits.
-        Err(GitError::WorktreeMissing { .. }) => {
-            refuse_others(with_own_commits(handle, None)?)?;
-            return Ok(None);
+/// Finishes the destruction after a crash, or takes it back if something speaks against it by now. The caller holds the
+/// head's lock.
+pub(super) fn recover_destruction(handle: &Handle, kept: Option<String>) -> Result<()> {
+    let layout = handle.layout();
+    let record = handle.reload()?;
+    if record.state == HeadState::Destroyed {
+        return end(handle, kept).map(drop);
+    }
+    // What was written since the crash is there too, and a submodule can only be looked at where it belongs.
+    handle.worktree().put_back(&layout.leaving(&record.id))?;
+    let look = match LastLook::prepare(handle) {
+        Ok(look) => look,
+        Err(failure) => {
+            tell(handle, &failure);
+            return Intent::clear(layout, &record.id);
         }
-        Err(failure) => return Err(failure),
     };
-    hold(&mut worktree);
-    let capture = checkpoint::capture_with_changes(&worktree)?;
-    let captured = &capture.state;
-    let mut repositories: Vec<String> = captured
-        .manifest
-        .uncaptured
-        .iter()
-        .filter(|entry| entry.holds_work)
-        .map(|entry| path_text(entry.path.as_ref()))
-        .collect();
-    repositories.extend(with_own_commits(handle, Some(&worktree))?);
-    refuse_others(repositories)?;
-    if captured.is_clean() && on_own_branch(handle, &worktree, captured) {
-        return Ok(None);
+    match finish(handle, look, kept) {
+        // It has been taken back.
+        Err(failure) if Intent::load(layout, &record.id)?.is_none() => {
+            tell(handle, &failure);
+            Ok(())
+        }
+        outcome => outcome.map(drop),
     }
-    let label = Some("before the head was destroyed");
-    let (context, id) = (&handle.context, &handle.record.id);
-    let stored = Stored::Unknown;
-    let taken = checkpoint::take_captured(context, &worktree, id, &capture, label, stored)?;
-    Ok(Some(taken.checkpoint))
 }
 
-/// Fails if `repositories` hold work that would go with the head and is in no repository that stays.
-fn refuse_others(mut repositories: Vec<String>) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    repositories.retain(|path| seen.insert(path.clone()));
-    if repositories.is_empty() {
-        return Ok(());
+fn tell(handle: &Handle, failure: &GitError) {
+    tracing::warn!(
+        head = handle.record.id,
+        error = %failure,
+        "an interrupted destruction is taken back"
+    );
+}
+
+/// Everything after the intent. What fails before all work is kept is taken back.
+fn finish(handle: &Handle, look: LastLook, kept: Option<String>) -> Result<HeadRecord> {
+    let (layout, id) = (handle.layout(), &handle.record.id);
+    match keep_all(handle, look, kept) {
+        Ok(kept) => end(handle, kept),
+        Err(failure) => {
+            let put_back = handle.worktree().put_back(&layout.leaving(id));
+            match put_back.and_then(|()| Intent::clear(layout, id)) {
+                Ok(()) => Err(failure),
+                Err(second) => Err(failure.not_undone(id, second)),
+            }
+        }
     }
-    Err(GitError::HoldsOtherWork {
-        paths: repositories,
-    })
 }
 
-/// Whether the head's own branch leads to the commit that is checked out.
-fn on_own_branch(
-    handle: &Handle,
-    worktree: &gix::Repository,
-    captured: &checkpoint::Captured,
-) -> bool {
-    let branch = worktree.try_find_reference(handle.record.branch_ref().as_str());
-    branch.is_ok_and(|found| match found {
-        Some(found) => found.try_id().is_some_and(|id| id == captured.head),
-        // A branch without commits leads to nothing, and that is all there is.
-        None => captured.commit().is_none(),
-    })
+/// Moves the folder aside and puts under references what nothing else leads to. Returns that of what was uncommitted.
+fn keep_all(handle: &Handle, look: LastLook, kept: Option<String>) -> Result<Option<String>> {
+    hit("git.destroy.after-intent")?;
+    let (layout, id) = (handle.layout(), &handle.record.id);
+    let aside = layout.leaving(id);
+    let is_there = handle.worktree().set_aside(&aside)?;
+    hit("git.destroy.after-aside")?;
+    // What an earlier attempt kept may have been committed since, and is kept nevertheless.
+    let kept = match look.keep_uncommitted(handle, is_there.then_some(&aside))? {
+        Some(checkpoint) => Some(checkpoint.reference()),
+        None => kept,
+    };
+    hit("git.destroy.after-checkpoint")?;
+    only_here::keep_all(handle)?;
+    hit("git.destroy.after-references")?;
+    if kept.is_some() {
+        Intent {
+            head: handle.reload()?,
+            operation: Operation::Destroy { kept: kept.clone() },
+        }
+        .save(layout)?;
+    }
+    Ok(kept)
 }
 
-/// Everything after the intent; each step may have been done before. The caller holds the head's lock.
-pub(super) fn finish_destruction(handle: &Handle, kept: Option<String>) -> Result<HeadRecord> {
+/// Everything after all work is kept; each step may have been done before. The caller holds the head's lock.
+fn end(handle: &Handle, kept: Option<String>) -> Result<HeadRecord> {
     let layout = handle.layout();
     let worktree = handle.worktree();
     let mut record = handle.reload()?;
-    worktree.discard(&layout.trash(&record.id))?;
+    worktree.discard(&layout.leaving(&record.id), &layout.trash(&record.id))?;
     hit("git.destroy.after-move")?;
     {
         let _shared = Lock::acquire(
@@ -141,20 +157,16 @@ fn again(handle: &Handle, record: HeadRecord) -> Result<Destroyed> {
     let branch = refs
         .target(&record.branch_ref())?
         .map(|_| record.branch.clone());
-    let Some(kept) = &record.kept else {
-        return Ok(Destroyed {
-            record,
-            checkpoint: None,
-            branch,
-        });
+    let checkpoint = match &record.kept {
+        Some(kept) => checkpoint::list(&repository, &record.id)?
+            .into_iter()
+            .find(|checkpoint| &checkpoint.reference() == kept),
+        None => None,
     };
-    let checkpoints = checkpoint::list(&repository, &record.id)?;
-    let checkpoint = checkpoints
-        .into_iter()
-        .find(|checkpoint| &checkpoint.reference() == kept);
     Ok(Destroyed {
-        record,
         checkpoint,
         branch,
+        also_kept: only_here::kept(&repository, &record.id)?,
+        record,
     })
 }

@@ -10,6 +10,8 @@ mod destroy;
 mod handle;
 mod kept;
 mod last_kept;
+mod last_look;
+mod only_here;
 mod plan;
 mod prune;
 mod recover;

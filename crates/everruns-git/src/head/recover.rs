@@ -6,7 +6,7 @@ use gix::ObjectId;
 
 use super::busy::InUse;
 use super::dead_locks::remove_dead_index_locks;
-use super::destroy::finish_destruction;
+use super::destroy::recover_destruction;
 use super::handle::Handle;
 use super::restore::finish_restore;
 use crate::advance;
@@ -95,7 +95,7 @@ pub(super) fn settle(context: &Arc<Context>, id: &str) -> Result<()> {
                 workspace,
                 record,
             };
-            finish_destruction(&handle, kept).map(drop)
+            recover_destruction(&handle, kept)
         }
     }
 }

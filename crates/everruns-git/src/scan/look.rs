@@ -39,6 +39,8 @@ pub(crate) enum Purpose {
     Compare,
     /// To read what is to be kept, every path by itself: files that were only touched are told as well.
     Keep,
+    /// The same of a folder that was moved away from where its submodules say that they are: they are passed over.
+    KeepAway,
     /// The same of what Git would commit.
     Commit,
 }
@@ -52,7 +54,7 @@ impl Purpose {
 
     /// Whether what may have changed is going to be read anyway.
     pub(super) fn reads(self) -> bool {
-        matches!(self, Self::Keep | Self::Commit)
+        matches!(self, Self::Keep | Self::KeepAway | Self::Commit)
     }
 }
 
@@ -94,9 +96,11 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
         unreadable: Vec::new(),
         nested: Vec::new(),
     };
-    let found = submodules::look(worktree, &index, folder, depth)?;
-    scan.unstaged.extend(found.changed);
-    scan.unreadable = found.unreadable;
+    if purpose != Purpose::KeepAway {
+        let found = submodules::look(worktree, &index, folder, depth)?;
+        scan.unstaged.extend(found.changed);
+        scan.unreadable = found.unreadable;
+    }
     if !nothing_to_compare {
         compare(worktree, marked, is_head_tree, purpose, &mut scan)?;
     }

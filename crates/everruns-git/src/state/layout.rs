@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::error::{GitError, IoStep as _, Result};
 
 /// The folders that the state folder holds.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "workspaces",
     "heads",
     "worktrees",
     "locks",
     "intents",
+    "leaving",
     "trash",
 ];
 
@@ -151,6 +152,11 @@ impl Layout {
     /// The operation under way on a head, where that is to be taken back.
     pub(crate) fn turned_intent(&self, head: &str) -> PathBuf {
         self.intents().join(format!("{head}.{TURNED}"))
+    }
+
+    /// Where a head's working tree is, out of everybody's way, while it is looked through for the last time.
+    pub(crate) fn leaving(&self, head: &str) -> PathBuf {
+        self.root.join("leaving").join(head)
     }
 
     /// Where a head's working tree goes to be deleted.

@@ -16,6 +16,8 @@ pub(crate) const MESSAGE: &str = "MERGE_MSG";
 pub(crate) const MODE: &str = "MERGE_MODE";
 /// The tree that the merge made by itself.
 const TREE: &str = "AUTO_MERGE";
+/// What names the commit with the changes that were put aside for the merge.
+const AUTOSTASH: &str = "MERGE_AUTOSTASH";
 
 /// The notes by which Git knows that the next commit concludes a merge, as they are in their files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub(crate) struct MergeNotes {
     message: String,
     #[serde(default)]
     mode: String,
+    /// The commit with what was put aside for the merge, if something was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    autostash: String,
 }
 
 impl MergeNotes {
@@ -44,25 +49,36 @@ impl MergeNotes {
             heads,
             message: path_text::encode(&message),
             mode: text(MODE)?.unwrap_or_default(),
+            autostash: text(AUTOSTASH)?.unwrap_or_default(),
         }))
     }
 
     /// Makes the notes of the worktree with this Git directory these, the deciding one last; or removes them.
+    ///
+    /// The notes that were there are in a checkpoint, which leads to what was put aside.
     pub(crate) fn put(notes: Option<&Self>, git_dir: &Path) -> Result<()> {
         if Self::read(git_dir)?.as_ref() == notes {
             return Ok(());
         }
+        let autostash = git_dir.join(AUTOSTASH);
         let Some(notes) = notes else {
+            // Otherwise the next commit would bring it into other files.
+            durable::remove(&autostash)?;
             return Self::remove(git_dir);
         };
         let message = path_text::decode(&notes.message);
         let message = message.unwrap_or_else(|| notes.message.clone().into_bytes());
         durable::write(&git_dir.join(MESSAGE), &message)?;
         durable::write(&git_dir.join(MODE), notes.mode.as_bytes())?;
+        if notes.autostash.is_empty() {
+            durable::remove(&autostash)?;
+        } else {
+            durable::write(&autostash, notes.autostash.as_bytes())?;
+        }
         durable::write(&git_dir.join(HEAD), notes.heads.as_bytes())
     }
 
-    /// Removes the notes of a merge that is over.
+    /// Removes the notes of a merge that is over. What was put aside for it stays noted.
     pub(crate) fn remove(git_dir: &Path) -> Result<()> {
         for name in [HEAD, MODE, MESSAGE, TREE] {
             durable::remove(&git_dir.join(name))?;
@@ -70,9 +86,9 @@ impl MergeNotes {
         Ok(())
     }
 
-    /// The commits being merged, as far as they can be read.
-    pub(crate) fn heads(&self) -> impl Iterator<Item = ObjectId> {
-        let lines = self.heads.lines();
+    /// The commits being merged, and that with what was put aside for it, as far as they can be read.
+    pub(crate) fn commits(&self) -> impl Iterator<Item = ObjectId> {
+        let lines = self.heads.lines().chain(self.autostash.lines());
         lines.filter_map(|line| ObjectId::from_hex(line.trim().as_bytes()).ok())
     }
 }

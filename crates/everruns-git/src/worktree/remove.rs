@@ -4,18 +4,46 @@ use std::fs;
 use std::path::Path;
 
 use super::Worktree;
-use crate::error::{IoStep as _, Result};
+use crate::error::{GitError, IoStep as _, Result};
 use crate::state::durable;
 
 impl Worktree {
-    /// Moves the folder to `trash`, at once and whole; does nothing if it is gone.
-    pub(crate) fn discard(&self, trash: &Path) -> Result<()> {
-        if fs::symlink_metadata(&self.folder).is_err() {
+    /// Moves the folder to `aside`, at once and whole, where nobody looks for it; `false` if it is gone.
+    ///
+    /// A crash may bring it back to where it was.
+    pub(crate) fn set_aside(&self, aside: &Path) -> Result<bool> {
+        match fs::rename(&self.folder, aside) {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(failure) => Err(failure).step("move", &self.folder),
+        }
+    }
+
+    /// Moves the folder back that was moved `aside`; does nothing if none was.
+    pub(crate) fn put_back(&self, aside: &Path) -> Result<()> {
+        if fs::symlink_metadata(aside).is_err() {
+            return Ok(());
+        }
+        if fs::symlink_metadata(&self.folder).is_ok() {
+            return Err(GitError::InTheWay {
+                paths: vec![self.folder.display().to_string()],
+            });
+        }
+        durable::rename(aside, &self.folder)
+    }
+
+    /// Moves the folder that was moved `aside` to `trash`; does nothing if none was.
+    pub(crate) fn discard(&self, aside: &Path, trash: &Path) -> Result<()> {
+        if fs::symlink_metadata(aside).is_err() {
             return Ok(());
         }
         // A trash folder of an earlier attempt would make the rename fail.
         delete(trash)?;
-        durable::rename(&self.folder, trash)
+        durable::rename(aside, trash)?;
+        match self.folder.parent() {
+            Some(parent) => durable::sync_folder(parent),
+            None => Ok(()),
+        }
     }
 
     /// Whether the repository has a record that names this folder.

@@ -44,6 +44,15 @@ impl Worktree {
         )
     }
 
+    /// Checks that what was moved `aside` is this worktree's folder.
+    pub(crate) fn verify_aside(&self, aside: &Path) -> Result<()> {
+        expect(
+            &aside.join(".git"),
+            &self.backward(),
+            "it doesn't name this head's record",
+        )
+    }
+
     fn verify_folder(&self) -> Result<()> {
         let missing = || GitError::WorktreeMissing {
             path: self.folder.clone(),

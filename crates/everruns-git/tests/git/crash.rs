@@ -10,7 +10,7 @@ use std::sync::Arc;
 use everruns_core::failpoint;
 use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead};
 
-use crate::fixture::{Repository, Scene, backend, git, porcelain, read, snapshot, write};
+use crate::fixture::{Repository, Scene, backend, git, porcelain, read, snapshot, try_git, write};
 use crate::packs::work;
 
 const OPERATION: &str = "EVERRUNS_GIT_TEST_OPERATION";
@@ -343,8 +343,11 @@ async fn h63_a_killed_restore_is_not_finished_under_a_session() {
 #[tokio::test]
 async fn h64_a_killed_destroy_loses_nothing() {
     let points = [
-        "git.destroy.after-checkpoint",
+        "git.destroy.after-preparation",
         "git.destroy.after-intent",
+        "git.destroy.after-aside",
+        "git.destroy.after-checkpoint",
+        "git.destroy.after-references",
         "git.destroy.after-move",
         "git.destroy.after-record",
         "git.destroy.after-state",
@@ -357,26 +360,21 @@ async fn h64_a_killed_destroy_loses_nothing() {
         write(&folder.join("work.txt"), "work\n");
         let before = snapshot(&scene.repository.path);
         killed(&scene, "destroy", failpoint);
+        assert!(
+            is_kept_or_there(&scene, &head, "work.txt"),
+            "{failpoint}: before anything is reopened"
+        );
         let project = &scene.repository.path;
-        let kept = git(
-            project,
-            &["for-each-ref", "--format=%(refname)", "refs/everruns"],
-        );
-        assert_eq!(
-            git(project, &["show", &format!("{kept}:work.txt")]),
-            "work",
-            "{failpoint}"
-        );
         let workspace = workspace(&scene, scene.reopened()).await;
-        if failpoint == "git.destroy.after-checkpoint" {
+        if failpoint == "git.destroy.after-preparation" {
             assert!(folder.exists());
             named(&workspace, "one").await.destroy().await.unwrap();
         }
         assert!(!folder.exists(), "{failpoint}");
-        let receipt = head.destroy().await.unwrap();
+        let kept = head.destroy().await.unwrap().kept_ref.unwrap();
         assert_eq!(
-            receipt.kept_ref.as_deref(),
-            Some(kept.as_str()),
+            git(project, &["show", &format!("{kept}:work.txt")]),
+            "work",
             "{failpoint}"
         );
         assert_eq!(git(project, &["worktree", "list"]).lines().count(), 1);
@@ -384,6 +382,93 @@ async fn h64_a_killed_destroy_loses_nothing() {
         scene.trash_is_emptied().await;
         assert_eq!(snapshot(project), before);
         workspace.head("one").create().await.unwrap();
+    }
+}
+
+/// Whether `name` is in the head's folder, wherever that is on its way, or under a reference of ours.
+fn is_kept_or_there(scene: &Scene, head: &WorkspaceHead, name: &str) -> bool {
+    let aside = scene.state.join("leaving").join(head.id().as_str());
+    let project = &scene.repository.path;
+    let refs = git(
+        project,
+        &["for-each-ref", "--format=%(refname)", "refs/everruns"],
+    );
+    let is_in = |kept: &str| {
+        let file = format!("{kept}:{name}");
+        try_git(project, &["cat-file", "-e", &file])
+            .status
+            .success()
+    };
+    let folders = [scene.folder(head), aside];
+    folders.iter().any(|folder| folder.join(name).exists()) || refs.lines().any(is_in)
+}
+
+/// Proves H64 for what is written between the kill and the next open: it is kept like all other work.
+#[tokio::test]
+async fn h64_what_is_written_after_a_killed_destroy_is_kept() {
+    let points = [
+        "git.destroy.after-intent",
+        "git.destroy.after-aside",
+        "git.checkpoint.after-commit",
+        "git.destroy.after-checkpoint",
+        "git.destroy.after-references",
+    ];
+    for (number, failpoint) in points.into_iter().enumerate() {
+        for uncommitted in [false, true] {
+            let what = format!("{failpoint}, uncommitted: {uncommitted}");
+            let scene = Scene::new();
+            let project = &scene.repository.path;
+            let head = scene.head("one").await;
+            let folder = scene.folder(&head);
+            if uncommitted {
+                write(&folder.join("work.txt"), "work\n");
+            } else if failpoint.starts_with("git.checkpoint") {
+                continue;
+            }
+            killed(&scene, "destroy", failpoint);
+            let aside = scene.state.join("leaving").join(head.id().as_str());
+            let now = if number == 0 { &folder } else { &aside };
+            write(&now.join("loose.txt"), "loose\n");
+            write(&now.join("README.md"), "changed\n");
+            scene.reopened();
+            assert!(!folder.exists() && !aside.exists(), "{what}");
+            let kept = head.destroy().await.unwrap().kept_ref.unwrap();
+            for (name, content) in [("loose.txt", "loose"), ("README.md", "changed")] {
+                let found = git(project, &["show", &format!("{kept}:{name}")]);
+                assert_eq!(found, content, "{what}");
+            }
+            let has_work = try_git(project, &["cat-file", "-e", &format!("{kept}:work.txt")]);
+            assert_eq!(has_work.status.success(), uncommitted, "{what}");
+            let report = scene.reopened().doctor(false).await.unwrap();
+            let findings = report.findings.iter();
+            let others: Vec<_> = findings.filter(|found| found.kind != "trash").collect();
+            assert!(others.is_empty(), "{what}: {others:?}");
+        }
+    }
+}
+
+/// H64: what nobody can keep, made between the kill and the next open, takes the destruction back.
+#[tokio::test]
+async fn h64_a_killed_destroy_is_taken_back_for_a_repository_made_since() {
+    for failpoint in ["git.destroy.after-intent", "git.destroy.after-references"] {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        write(&folder.join("work.txt"), "work\n");
+        killed(&scene, "destroy", failpoint);
+        let aside = scene.state.join("leaving").join(head.id().as_str());
+        let now = if folder.exists() { &folder } else { &aside };
+        Repository::small(&now.join("nested"));
+        let workspace = workspace(&scene, scene.reopened()).await;
+        let again = named(&workspace, "one").await;
+        assert!(again.status().await.unwrap().dirty, "{failpoint}");
+        assert_eq!(read(&folder.join("work.txt")), "work\n", "{failpoint}");
+        assert!(folder.join("nested/README.md").exists(), "{failpoint}");
+        assert_eq!(count(&scene.state.join("intents")), 0, "{failpoint}");
+        assert!(again.destroy().await.is_err(), "{failpoint}");
+        std::fs::remove_dir_all(folder.join("nested")).unwrap();
+        again.destroy().await.unwrap();
+        assert!(!folder.exists() && !aside.exists(), "{failpoint}");
     }
 }
 

@@ -127,6 +127,13 @@ fn receipt_text(receipt: &DestroyReceipt) -> String {
         }
         None => text.push_str("  nothing was uncommitted\n"),
     }
+    for kept in &receipt.also_kept {
+        let _ = writeln!(
+            text,
+            "  kept      what only its worktree led to in {}",
+            shown(kept)
+        );
+    }
     text
 }
 

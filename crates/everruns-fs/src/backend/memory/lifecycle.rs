@@ -40,6 +40,7 @@ impl MemoryHead {
                 kept_branch: None,
                 kept_ref: checkpoint.as_ref().map(|kept| kept.revision.clone()),
                 checkpoint,
+                also_kept: Vec::new(),
                 removed: None,
             };
             head.descriptor.state = WorkspaceHeadState::Destroyed;

@@ -301,6 +301,7 @@ impl WorkspaceHeadResource for JournalHead {
                 kept_branch: None,
                 kept_ref: checkpoint.as_ref().map(|kept| kept.revision.clone()),
                 checkpoint,
+                also_kept: Vec::new(),
                 removed: Some("the head's map of files".to_owned()),
             };
             head.tree = Tree::default();
