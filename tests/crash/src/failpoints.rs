@@ -211,6 +211,10 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
         "git.intent.after-save",
         "the record is there, as at the step that follows; `failed.rs` of the Git heads' tests fails there",
     ),
+    (
+        "engine.delete.after-fork",
+        "comes when a fork was begun by another process that was killed; `main.rs` of the engine's failpoint tests fails there",
+    ),
     ("fs.write.before-undo", PUT_BACK),
     ("fs.remove.before-undo", PUT_BACK),
     ("git.objects.after-pack", PACK),

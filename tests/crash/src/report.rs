@@ -28,6 +28,8 @@ pub struct Report {
     pub commits: u64,
     /// Sessions that a child had seen deleted.
     pub deleted: u64,
+    /// Sessions deleted whose fork a child had begun and not finished.
+    pub sources: u64,
     /// Heads that a child had seen destroyed, their work kept.
     pub destroyed: u64,
     /// Branches that a child had seen brought into a head.
@@ -110,12 +112,13 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "{} acknowledged events found again, {} sessions resumed and finished, {} calls of unknown outcome, {} \
-             commits and merges found again, {} sessions deleted, {} heads destroyed",
+             commits and merges found again, {} sessions deleted, {} more whose fork was not finished, {} heads destroyed",
             self.acknowledged,
             self.resumed,
             self.unknown,
             self.commits,
             self.deleted,
+            self.sources,
             self.destroyed
         )?;
         writeln!(

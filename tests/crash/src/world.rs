@@ -113,6 +113,7 @@ impl World {
         let checked = self.ledger.check(done).await;
         let left = checked.with_context(|| format!("{end:?}"))?;
         report.resumed += u64::from(left.session.is_some());
+        report.sources += u64::from(left.deleted);
         report.unknown += left.unknown;
         self.session = left.session;
         Ok(())

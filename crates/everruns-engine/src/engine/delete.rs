@@ -3,9 +3,9 @@ use std::time::Duration;
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{FencingToken, SessionRecord, StoreError};
-use everruns_core::workspace::WorkspaceHead;
+use everruns_core::workspace::{WorkspaceError, WorkspaceHead};
 
-use super::EngineParts;
+use super::{EngineParts, open_fork};
 use crate::session::{Holder, Life};
 
 /// How often a store is asked again, after a pause that doubles each time.
@@ -27,6 +27,31 @@ pub enum DeleteError {
     Open {
         /// The session.
         session: SessionId,
+    },
+    /// A fork of it was begun and never finished, and its backend, by which its head is found, is not known here.
+    #[error(
+        "session {session} was not deleted: its fork `{}` was begun and never finished, and what is there of it cannot \
+         be looked at here: attach its agent first, with the backend, or resume the session",
+        head.escape_debug()
+    )]
+    ForkUnfinished {
+        /// The session.
+        session: SessionId,
+        /// The name of the fork's head.
+        head: String,
+    },
+    /// A fork of it was begun and never finished, and the fork's head could not be removed.
+    #[error(
+        "session {session} was not deleted: its fork `{}` was never finished, and its head could not be removed: {source}",
+        head.escape_debug()
+    )]
+    ForkNotRemoved {
+        /// The session.
+        session: SessionId,
+        /// The name of the fork's head.
+        head: String,
+        /// Why not.
+        source: WorkspaceError,
     },
     /// The store refused or failed: `NotFound`, or `LeaseHeld` while a process executes the session.
     #[error(transparent)]
@@ -56,6 +81,10 @@ pub(super) async fn delete(
     let services = &engine.services;
     let record = services.store.session(session).await?;
     let token = take_lease(engine, session).await?;
+    if let Err(error) = give_up_fork(engine, &record).await {
+        again(|| services.store.release_lease(session, token)).await?;
+        return Err(error);
+    }
     let head = head(engine, &record).await;
     release(head.as_ref(), session).await;
     match remove(engine, session, token).await {
@@ -71,6 +100,12 @@ pub(super) async fn delete(
             Err(error.into())
         }
     }
+}
+
+async fn give_up_fork(engine: &EngineParts, record: &SessionRecord) -> Result<(), DeleteError> {
+    open_fork::give_up(engine, record).await?;
+    failpoint::hit("engine.delete.after-fork").map_err(StoreError::from)?;
+    Ok(())
 }
 
 async fn release(head: Option<&WorkspaceHead>, session: &SessionId) {

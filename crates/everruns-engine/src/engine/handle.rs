@@ -155,13 +155,14 @@ impl Engine {
     }
 
     /// Removes a session with all its events, for good. Its head stays, with everything in it, and can be bound to
-    /// another session.
+    /// another session. A fork of it that was begun by a process which has ended is given up first: where the fork's
+    /// session is not there yet, its head is destroyed, which keeps what no commit holds.
     ///
     /// `confirmation` is the session's id once more, as its user has typed or chosen it. Dropping the future does not
     /// stop the work.
     ///
     /// # Errors
-    /// [`DeleteError`]; then nothing has changed.
+    /// [`DeleteError`]; then nothing has changed, but that a fork may have been given up.
     pub async fn delete_session(
         &self,
         session: impl Borrow<SessionId> + Send,

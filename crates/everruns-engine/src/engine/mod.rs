@@ -5,6 +5,7 @@ pub(crate) mod default_head;
 mod delete;
 mod error;
 mod handle;
+mod open_fork;
 mod parts;
 mod reconcile;
 

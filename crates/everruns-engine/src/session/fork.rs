@@ -4,10 +4,9 @@ use everruns_core::environment::Environment;
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{EventPayload, ForkRequest, NewSession, Sequence, StoreError};
-use everruns_core::workspace::{
-    WorkspaceError, WorkspaceHead, WorkspaceHeadName, WorkspaceHeadState,
-};
+use everruns_core::workspace::{WorkspaceError, WorkspaceHead, WorkspaceHeadName};
 
+use super::begun::forked_head;
 use super::conversation::FileState;
 use super::intent::Wish;
 use super::journal::{Journal, JournalState};
@@ -97,23 +96,8 @@ pub(super) async fn recover(
 
 /// The head of this name that was forked from `head`, unless it is archived or destroyed.
 async fn named(head: &WorkspaceHead, name: &str) -> Result<Option<WorkspaceHead>, SessionError> {
-    let backend = head.backend();
-    let find = async {
-        let heads = backend.heads(head.workspace_id()).await?;
-        let found = heads.into_iter().find(|other| {
-            other.name.as_str() == name
-                && other.state == WorkspaceHeadState::Ready
-                && other.forked_from.as_ref() == Some(head.id())
-        });
-        let Some(found) = found else {
-            return Ok(None);
-        };
-        let binding = backend.binding(head.workspace_id(), &found.id).await?;
-        WorkspaceHead::reopen(Arc::clone(backend), &binding)
-            .await
-            .map(Some)
-    };
-    find.await.map_err(SessionError::from_workspace)
+    let found = forked_head(head.backend(), head.workspace_id(), head.id(), name);
+    found.await.map_err(SessionError::from_workspace)
 }
 
 /// From the head that was made to the end. Every step can be repeated.

@@ -1,6 +1,7 @@
 //! One conversation on one head.
 
 mod active;
+mod begun;
 mod between;
 mod call_ids;
 mod conversation;
@@ -31,6 +32,7 @@ mod start;
 mod update;
 
 pub(crate) use self::active::Active;
+pub(crate) use self::begun::{begun_fork, forked_head};
 pub(crate) use self::call_ids::CallIds;
 pub(crate) use self::core::SessionCore;
 pub(crate) use self::detached::{Stopped, detached};
@@ -41,6 +43,7 @@ pub use self::history::{HistoryMessage, HistoryPage, HistoryQuery};
 pub(crate) use self::holder::{Holder, Life};
 pub use self::inspection::SessionInspection;
 use self::intent::Intent;
+pub(crate) use self::intent::Wish;
 pub(crate) use self::journal::{Journal, RunningTurn, Services};
 pub use self::outcome::Turn;
 pub(crate) use self::own_changes::OwnChanges;

@@ -22,7 +22,7 @@ use everruns_core::ids::SessionId;
 use everruns_core::model::ToolSpec;
 use everruns_core::path::WorkspacePath;
 use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore, StoreError};
-use everruns_core::workspace::{WorkspaceBackend, WorkspaceHead};
+use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead, WorkspaceHeadState};
 use everruns_engine::engine::DeleteError;
 use everruns_engine::{
     Engine, InMemorySessionStore, ResumeError, Session, SessionError, Tool, ToolContext, ToolError,
@@ -98,7 +98,10 @@ async fn h65_h66_every_step_fails_once() {
     }
     for name in FORK {
         fork_fails(name).await;
+        deleting_the_source_ends_a_fork(name).await;
     }
+    a_fork_is_not_left_behind_unseen().await;
+    a_deletion_that_gave_up_a_fork_can_be_repeated().await;
     a_head_that_another_session_took_is_left_to_it().await;
     a_first_change_of_unknown_outcome_can_be_taken_back().await;
     deletion_fails().await;
@@ -281,6 +284,101 @@ async fn a_head_that_another_session_took_is_left_to_it() {
     assert!(other.send_and_wait("Work.").await.unwrap().success);
     let sessions = store.sessions(SessionQuery::default()).await.unwrap();
     assert_eq!(sessions.sessions.len(), 2);
+}
+
+/// A fork was begun, and its process has ended at a step: the source with its store and backend, not attached anywhere.
+async fn half_forked(
+    name: &'static str,
+) -> (SessionId, Arc<dyn SessionStore>, Arc<dyn WorkspaceBackend>) {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let session = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    failpoint::arm(name, || false);
+    session.fork("forked").await.unwrap_err();
+    failpoint::disarm_all();
+    (session.session_id().clone(), store, backend)
+}
+
+/// The names of the heads that can be used, and the sessions' heads.
+async fn heads_and_sessions(
+    store: &Arc<dyn SessionStore>,
+    backend: &Arc<dyn WorkspaceBackend>,
+) -> (Vec<String>, usize, usize) {
+    let workspace = Workspace::open(Arc::clone(backend), "project")
+        .await
+        .unwrap();
+    let heads = workspace.heads().await.unwrap().into_iter();
+    let ready = heads.filter(|head| head.state == WorkspaceHeadState::Ready);
+    let sessions = store.sessions(SessionQuery::default()).await.unwrap();
+    let engine = engine_over(store);
+    let unrecorded = engine.unrecorded_heads(&workspace).await.unwrap();
+    (
+        ready.map(|head| head.name.to_string()).collect(),
+        sessions.sessions.len(),
+        unrecorded.len(),
+    )
+}
+
+/// Both the head and the session of a fork exist, or neither does, also when its source is gone before it is resumed.
+async fn deleting_the_source_ends_a_fork(name: &'static str) {
+    let (id, store, backend) = half_forked(name).await;
+    let engine = engine_over(&store);
+    engine.attach(&id, agent(&script(), &backend));
+    engine.delete_session(&id, id.as_str()).await.unwrap();
+    let (heads, sessions, unrecorded) = heads_and_sessions(&store, &backend).await;
+    if name == "engine.fork.after-session" {
+        assert_eq!(heads, ["x", "forked"], "{name}");
+        assert_eq!(
+            (sessions, unrecorded),
+            (1, 1),
+            "{name}: the source's head is free"
+        );
+    } else {
+        assert_eq!(heads, ["x"], "{name}");
+        assert_eq!((sessions, unrecorded), (0, 1), "{name}");
+    }
+}
+
+/// Without the backend nobody can tell what there is of the fork, so that its source stays.
+async fn a_fork_is_not_left_behind_unseen() {
+    let (id, store, backend) = half_forked("engine.fork.after-claim").await;
+    let refused = engine_over(&store).delete_session(&id, id.as_str()).await;
+    let error = refused.unwrap_err();
+    assert!(
+        matches!(&error, DeleteError::ForkUnfinished { head, .. } if head == "forked"),
+        "{error}"
+    );
+    // The lease is not left behind either: the source goes on, and the fork is finished.
+    let engine = engine_over(&store);
+    engine.attach(&id, agent(&Script::new([Step::Say("On.")]), &backend));
+    let resumed = engine.resume(&id).await.unwrap();
+    assert!(resumed.send_and_wait("continue").await.unwrap().success);
+    let (heads, sessions, unrecorded) = heads_and_sessions(&store, &backend).await;
+    assert_eq!((heads.len(), sessions, unrecorded), (2, 2, 0));
+}
+
+/// The head is gone and the source is there: it says so on record when it goes on.
+async fn a_deletion_that_gave_up_a_fork_can_be_repeated() {
+    let (id, store, backend) = half_forked("engine.fork.after-files").await;
+    let engine = engine_over(&store);
+    engine.attach(&id, agent(&Script::new([Step::Say("On.")]), &backend));
+    failpoint::arm("engine.delete.after-fork", || false);
+    engine.delete_session(&id, id.as_str()).await.unwrap_err();
+    failpoint::disarm_all();
+    let resumed = engine.resume(&id).await.unwrap();
+    let ended = support::recorded(&resumed).await;
+    let given_up =
+        |event: &EventPayload| matches!(event, EventPayload::ForkEnded { made: false, .. });
+    assert!(ended.iter().any(given_up), "{ended:?}");
+    assert!(resumed.send_and_wait("continue").await.unwrap().success);
+    resumed.close().await;
+    drop(resumed);
+    engine.delete_session(&id, id.as_str()).await.unwrap();
+    let (heads, sessions, _) = heads_and_sessions(&store, &backend).await;
+    assert_eq!((heads.len(), sessions), (1, 0));
 }
 
 /// A session of one turn, left behind by its engine, and where it can be found again.

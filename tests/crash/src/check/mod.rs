@@ -4,6 +4,7 @@ mod clash;
 mod commits;
 mod events;
 mod files;
+mod forks;
 mod records;
 mod removals;
 mod turns;
@@ -55,6 +56,8 @@ pub(crate) struct Left {
     pub(crate) session: Option<SessionId>,
     /// Calls of this round whose outcome is unknown.
     pub(crate) unknown: u64,
+    /// Whether the session was deleted, whose fork was not finished.
+    pub(crate) deleted: bool,
 }
 
 impl Ledger {
@@ -97,6 +100,15 @@ impl Ledger {
         self.check_events(&id, &recorded, seen)?;
         self.check_told_files(&id, &recorded, seen)?;
         self.check_forks(store.as_ref(), &id, &recorded).await?;
+        if forks::unfinished(&recorded).is_some() && done.seed.is_multiple_of(2) {
+            forks::delete_source(place, store.as_ref(), &id).await?;
+            let gone = gone.into_iter().chain([id]).collect();
+            self.check_records(store.as_ref(), &gone).await?;
+            return Ok(Left {
+                deleted: true,
+                ..Left::default()
+            });
+        }
         let Some(session) = self.resume(place, &id, &recorded, done.seed).await? else {
             return Ok(Left::default());
         };
@@ -114,9 +126,11 @@ impl Ledger {
             let seed = done.seed.wrapping_add(1 << 40);
             self.finish(store.as_ref(), &fork, seed, &[]).await?;
         }
+        forks::have_sessions(place, &place.engine().await?).await?;
         Ok(Left {
             session: Some(id),
             unknown,
+            deleted: false,
         })
     }
 
