@@ -20,10 +20,22 @@ const SHORTEST_ID: usize = 4;
 
 /// The Git backend over the state folder.
 pub(crate) async fn git(state: &StateFolder) -> Result<Arc<LocalGitWorkspace>, Failure> {
+    git_that(state, true).await
+}
+
+/// The Git backend over the state folder as it is: what a crash left is neither finished nor removed.
+pub(crate) async fn git_as_it_is(state: &StateFolder) -> Result<Arc<LocalGitWorkspace>, Failure> {
+    git_that(state, false).await
+}
+
+async fn git_that(state: &StateFolder, recovers: bool) -> Result<Arc<LocalGitWorkspace>, Failure> {
     let (folder, given) = (state.git(), state.path().to_owned());
-    blocking(move || match LocalGitWorkspace::new(folder) {
-        Ok(backend) => Ok(Arc::new(backend)),
-        Err(error) => Err(of_state(error.into(), &given)),
+    blocking(move || {
+        let builder = LocalGitWorkspace::builder(folder).recover_at_open(recovers);
+        match builder.build() {
+            Ok(backend) => Ok(Arc::new(backend)),
+            Err(error) => Err(of_state(error.into(), &given)),
+        }
     })
     .await
 }

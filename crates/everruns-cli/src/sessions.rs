@@ -22,6 +22,11 @@ impl Sessions {
     /// Opens the database, in a folder where the heads' records may be, too: not inside a repository or a head.
     pub(crate) async fn open(state: &StateFolder) -> Result<Self, Failure> {
         repository::backend(state).await?;
+        Self::open_alone(state).await
+    }
+
+    /// Opens the database, and doesn't look at the heads' records.
+    pub(crate) async fn open_alone(state: &StateFolder) -> Result<Self, Failure> {
         let opened = SqliteSessionStore::open(state.database()).await;
         let store = opened.map_err(|error| of_state(error.into(), state.path()))?;
         let engine = Engine::builder().store(Arc::new(store.clone())).build();

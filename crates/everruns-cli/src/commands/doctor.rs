@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use everruns::{DoctorReport, Finding};
+use everruns::{DoctorReport, Finding, WorkspaceBackend as _};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -32,7 +32,8 @@ enum Database {
 }
 
 pub(crate) async fn run(state: &StateFolder, output: Output, repair: bool) -> Result<(), Failure> {
-    let backend = repository::backend(state).await?;
+    // Nothing is recovered at opening: that would hide what is looked for, and change it without being asked to.
+    let backend = repository::git_as_it_is(state).await?;
     let DoctorReport { findings } = backend.doctor(repair).await?;
     let examined = Examined {
         database: database(state).await?,
@@ -46,7 +47,7 @@ async fn database(state: &StateFolder) -> Result<Database, Failure> {
     if !exists(&state.database()).await? {
         return Ok(Database::Missing);
     }
-    let checked = match Sessions::open(state).await {
+    let checked = match Sessions::open_alone(state).await {
         Ok(sessions) => {
             let checked = sessions.check().await;
             sessions.close().await;

@@ -79,3 +79,35 @@ fn a_destroyed_head_leaves_no_bytes() {
     let left = std::fs::read_dir(&trash).unwrap().count();
     assert_eq!(left, 0, "{}", trash.display());
 }
+
+/// Proves H30 for the command: without `--repair` it lists what a crash left, and leaves it there.
+#[test]
+fn h30_a_look_changes_nothing() {
+    let place = used();
+    let git_dir = place.repository.path().join(".git");
+    let locks = ["index.lock", "index.held-5-0.lock"].map(|name| git_dir.join(name));
+    for lock in &locks {
+        let dead = "everruns holder 1\npid 1\nstart 1\nboot another\nnamespace -\n";
+        std::fs::write(lock, dead).unwrap();
+    }
+    let kinds = |examined: &Value| -> Vec<(String, bool)> {
+        let findings = examined["findings"].as_array().unwrap().iter();
+        let of = |found: &Value| {
+            let kind = found["kind"].as_str().unwrap().to_owned();
+            (kind, found["repaired"].as_bool().unwrap())
+        };
+        findings.map(of).collect()
+    };
+    let stale = |repaired| ("stale-index-lock".to_owned(), repaired);
+    for _ in 0..2 {
+        let ran = place.run(&["doctor", "--json"]);
+        assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+        let examined = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(kinds(&examined), [stale(false), stale(false)]);
+        assert!(locks.iter().all(|lock| lock.exists()));
+    }
+    let examined = place.json(&["doctor", "--repair"]);
+    assert_eq!(kinds(&examined), [stale(true), stale(true)]);
+    assert!(!locks.iter().any(|lock| lock.exists()));
+    assert_eq!(kinds(&place.json(&["doctor"])), []);
+}

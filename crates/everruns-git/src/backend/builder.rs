@@ -28,6 +28,7 @@ pub struct LocalGitWorkspaceBuilder {
     run_filters: bool,
     user_settings: bool,
     ignored_limit: u64,
+    recover: bool,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -39,6 +40,7 @@ impl LocalGitWorkspaceBuilder {
             run_filters: false,
             user_settings: true,
             ignored_limit: IGNORED_LIMIT,
+            recover: true,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }
@@ -68,6 +70,15 @@ impl LocalGitWorkspaceBuilder {
         self
     }
 
+    /// Finishes, undoes and removes at opening what a crash left. On by default.
+    ///
+    /// Without it, opening changes nothing, so that [`doctor`](everruns_core::workspace::WorkspaceBackend::doctor) can
+    /// list what there is. A head on which something was cut short is then put right when an operation needs it.
+    pub fn recover_at_open(mut self, recover: bool) -> Self {
+        self.recover = recover;
+        self
+    }
+
     /// Asks `clock` for the time.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -80,7 +91,8 @@ impl LocalGitWorkspaceBuilder {
         self
     }
 
-    /// Opens the state folder, making it if needed, and completes what a crash left.
+    /// Opens the state folder, making it if needed, and completes what a crash left, unless it is
+    /// [told not to](Self::recover_at_open).
     ///
     /// # Errors
     /// `InvalidState` for a folder inside a repository or a head, or with records of a newer version;
@@ -103,7 +115,9 @@ impl LocalGitWorkspaceBuilder {
             flushed: FlushedObjects::default(),
             trash: Trash::default(),
         });
-        head::recover(&context).map_err(|error| teller.tell(error))?;
+        if self.recover {
+            head::recover(&context).map_err(|error| teller.tell(error))?;
+        }
         Ok(LocalGitWorkspace::over(context))
     }
 }

@@ -88,6 +88,14 @@ impl<'a> Examination<'a> {
         }
     }
 
+    /// Whether the worktree record at `record` is of no head that is recorded here, nor about to be.
+    pub(super) fn is_unknown(&self, workspace: &str, record: &Path) -> Result<bool> {
+        match record.file_name().and_then(|name| name.to_str()) {
+            Some(id) => self.is_unaccounted(workspace, id),
+            None => Ok(true),
+        }
+    }
+
     pub(super) fn into_report(mut self) -> DoctorReport {
         let key = |finding: &Finding| (finding.kind.clone(), finding.subject.clone());
         self.findings.sort_by_key(key);

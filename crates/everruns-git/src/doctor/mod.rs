@@ -5,6 +5,7 @@
 //! taken for a leftover.
 
 mod context;
+mod locks;
 mod repository;
 mod state;
 mod worktrees;
@@ -31,6 +32,8 @@ pub(crate) fn examine(context: &Arc<Context>, repair: bool) -> Result<DoctorRepo
         worktrees::folders(&mut examination, &workspace)?;
         worktrees::records(&mut examination, &workspace)?;
         worktrees::heads(&mut examination, &workspace)?;
+        locks::user_indexes(&mut examination, &workspace)?;
+        locks::worktrees(&mut examination, &workspace)?;
         repository::branches(&mut examination, &workspace)?;
         repository::checkpoints(&mut examination, &workspace)?;
         repository::reference_locks(&mut examination, &workspace)?;

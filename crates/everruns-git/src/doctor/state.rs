@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::context::{Examination, shown};
 use crate::error::{IoStep as _, Result};
 use crate::head;
-use crate::state::{Intent, Lock, WorkspaceRecord, durable};
+use crate::state::{Intent, Lock, Operation, WorkspaceRecord, durable};
 use crate::worktree::delete;
 
 /// How long a temporary file is left alone, in milliseconds; none is written for nearly as long.
@@ -38,14 +38,36 @@ pub(super) fn operations(examination: &mut Examination<'_>) -> Result<()> {
             );
             continue;
         }
+        // Its process may just have come to the end of it.
+        let Some(intent) = Intent::load(layout, &id)? else {
+            continue;
+        };
         examination.offer(
             "interrupted-operation",
             &id,
-            "an operation on this head was cut short; it can be finished or undone",
+            cut_short(&intent.operation),
             || head::recover_head(context, &id),
         );
     }
     Ok(())
+}
+
+/// What the operation that was cut short is, and what becomes of it.
+fn cut_short(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::Create => {
+            "the creation of this head was cut short; what there is of it is removed, unless it was as good as done"
+        }
+        Operation::Restore { .. } => {
+            "a restore of this head was cut short; it is finished, after what is in the head now is kept"
+        }
+        Operation::Destroy { .. } => {
+            "the destruction of this head was cut short; it is finished, and its branch and what was kept stay"
+        }
+        Operation::Advance(_) => {
+            "a commit, merge or update of this head was cut short; it is finished, or undone if something was changed since"
+        }
+    }
 }
 
 /// Folders of destroyed heads that are not deleted yet.

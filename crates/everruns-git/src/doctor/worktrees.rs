@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::context::{Examination, shown};
+use super::locks;
 use super::state::list;
 use crate::error::Result;
-use crate::index::{IndexLock, Leftover};
 use crate::state::{HeadRecord, HeadState, Lock, WorkspaceRecord, is_head_id};
 use crate::worktree::{Worktree, delete};
 
@@ -69,7 +69,7 @@ pub(super) fn records(
             examination.offer(
                 "record-without-head",
                 shown(&path),
-                "the repository lists a worktree whose folder and head are no more",
+                "the repository lists a worktree, and keeps it locked, whose folder and head are no more",
                 || {
                     let _shared = Lock::acquire(&lock, &workspace.id)?;
                     worktree.unregister()
@@ -114,28 +114,7 @@ pub(super) fn heads(examination: &mut Examination<'_>, workspace: &WorkspaceReco
                 ),
             );
         }
-        index_lock(examination, &worktree)?;
-    }
-    Ok(())
-}
-
-/// A lock of the index. The caller holds the head's lock, so no process of ours is writing that index.
-fn index_lock(examination: &mut Examination<'_>, worktree: &Worktree) -> Result<()> {
-    let index = worktree.record.join("index");
-    let lock = IndexLock::beside(&index);
-    match IndexLock::inspect(&index)? {
-        Leftover::None => {}
-        Leftover::Dead => examination.offer(
-            "stale-index-lock",
-            shown(&lock),
-            "the process that took this lock is no more",
-            || IndexLock::remove_dead(&index),
-        ),
-        Leftover::Held => examination.tell(
-            "index-lock",
-            shown(&lock),
-            "another program holds the index, or was killed while it did; if none is running, delete this file",
-        ),
+        locks::index(examination, &worktree.record)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::repository::{Refs, tell_lack};
 use crate::state::{
     HeadRecord, HeadState, Intent, Lock, MergeNotes, NameSlot, Operation, Origin, WorkspaceRecord,
 };
-use crate::worktree::{NewRecord, Worktree, populate};
+use crate::worktree::{LOCK_REASON, NewRecord, Worktree, populate};
 
 /// How many bytes of trees are kept while a head is made of them.
 const TREES_KEPT: usize = 16 << 20;
@@ -177,7 +177,7 @@ fn build(
         worktree.register(&NewRecord {
             branch: &record.branch_ref(),
             commit,
-            reason: &format!("everruns head {} ({})", record.id, record.name),
+            reason: &format!("{LOCK_REASON}{} ({})", record.id, record.name),
             at: record.created_at,
         })?;
     }

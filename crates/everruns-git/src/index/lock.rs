@@ -140,12 +140,21 @@ impl IndexLock {
 
     /// Removes the files by which dead processes of ours were about to take the lock of the index at `index`.
     pub(crate) fn remove_dead_announcements(index: &Path) -> Result<()> {
+        for path in Self::dead_announcements(index)? {
+            durable::remove(&path)?;
+        }
+        Ok(())
+    }
+
+    /// The files by which dead processes of ours were about to take the lock of the index at `index`.
+    pub(crate) fn dead_announcements(index: &Path) -> Result<Vec<PathBuf>> {
         let folder = index.parent().unwrap_or(index);
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
-            Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(failure) => return Err(failure).step("list", folder),
         };
+        let mut found = Vec::new();
         for entry in entries {
             let path = entry.step("list", folder)?.path();
             let is_one = path
@@ -153,10 +162,10 @@ impl IndexLock {
                 .and_then(|name| name.to_str())
                 .is_some_and(|name| name.starts_with(ANNOUNCEMENT) && name.ends_with(SUFFIX));
             if is_one && durable::read(&path)?.is_some_and(|text| is_of_dead(&text)) {
-                durable::remove(&path)?;
+                found.push(path);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The lock of the index at `index`.

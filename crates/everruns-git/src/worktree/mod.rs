@@ -12,6 +12,6 @@ pub(crate) use checkout::populate;
 pub(crate) use contents::LatestContents;
 pub(crate) use conversion::conversion;
 pub(crate) use reader::{Entry, Keep, Reader, Why, read_each};
-pub(crate) use record::{NewRecord, Worktree};
+pub(crate) use record::{LOCK_REASON, NewRecord, Worktree};
 pub(crate) use remove::delete;
 pub(crate) use verify::is_linked;

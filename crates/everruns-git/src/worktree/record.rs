@@ -14,6 +14,9 @@ use crate::state::durable;
 /// What a worktree's record says of its common directory.
 pub(super) const COMMON_DIR: &[u8] = b"../..\n";
 
+/// What a head's lock on its worktree record says first; the head's id and name follow.
+pub(crate) const LOCK_REASON: &str = "everruns head ";
+
 /// A head's worktree: the folder with its files and the record in the repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Worktree {
