@@ -133,10 +133,18 @@ impl<'a> Change<'a> {
 
     /// Writes what `steps` put in place.
     fn write(&mut self, steps: &[Step]) -> Result<()> {
+        let mut wanted = Vec::with_capacity(steps.len());
+        for step in steps {
+            // What is there all the same is not left out, whatever the index says.
+            let left_out = self.left_out.contains(&step.path)
+                && self.files.stat(step.path.as_ref())?.is_none();
+            if !left_out {
+                wanted.push(step);
+            }
+        }
         // Attributes decide how the other files are written, so they come first.
-        let (attributes, others): (Vec<&Step>, Vec<&Step>) = steps
-            .iter()
-            .filter(|step| !self.left_out.contains(&step.path))
+        let (attributes, others): (Vec<&Step>, Vec<&Step>) = wanted
+            .into_iter()
             .partition(|step| step.path.ends_with(b".gitattributes"));
         let begun = &mut self.begun;
         for group in [attributes, others] {

@@ -188,12 +188,13 @@ fn build(
     let state = new.start.state(&opened)?;
     let files = populate(&opened, state.files, context.contents.of(&workspace.id))?;
     hit("git.create.after-checkout")?;
+    let marks = marks(context, workspace, record)?;
     if state.index == state.files && state.manifest.is_empty() {
-        index::write_as_is(&opened, &files, state.files)?;
+        index::write_as_is(&opened, files, state.files, &marks)?;
     } else {
         let steps = plan(&opened, state.files, state.index)?;
         let changes = steps.iter().map(|step| (step.path.as_bstr(), step.becomes));
-        index::write_staged(&opened, files, &state, changes)?;
+        index::write_staged(&opened, files, &state, changes, &marks)?;
     }
     MergeNotes::put(state.manifest.merge.as_ref(), opened.git_dir())?;
     hit("git.create.after-index")?;
@@ -204,6 +205,33 @@ fn build(
     Intent::clear(&context.layout, &record.id)
 }
 
+/// The worktree of the head that the one of `record` is forked from, if it is.
+fn source(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    record: &HeadRecord,
+) -> Result<Option<Worktree>> {
+    let Some(origin) = &record.origin else {
+        return Ok(None);
+    };
+    let folder = context.layout.worktree(&workspace.id, &origin.head);
+    let worktree = Worktree::new(&workspace.common_dir, &origin.head, folder);
+    worktree.verify()?;
+    Ok(Some(worktree))
+}
+
+/// What the index of the head that this one is forked from is told about how to look at files.
+fn marks(
+    context: &Context,
+    workspace: &WorkspaceRecord,
+    record: &HeadRecord,
+) -> Result<index::Marks> {
+    match source(context, workspace, record)? {
+        Some(worktree) => index::marks_for_fork(&context.opener.open(&worktree.record)?),
+        None => Ok(index::Marks::new()),
+    }
+}
+
 /// Brings ignored files along from where the head was made: the user's own working tree, or the head it is forked from.
 fn bring_ignored(
     context: &Context,
@@ -212,15 +240,9 @@ fn bring_ignored(
     record: &HeadRecord,
     opened: &gix::Repository,
 ) -> Result<()> {
-    let origin = record.origin.as_ref().map(|origin| {
-        let folder = context.layout.worktree(&workspace.id, &origin.head);
-        Worktree::new(&workspace.common_dir, &origin.head, folder)
-    });
+    let origin = source(context, workspace, record)?;
     let folder = match &origin {
-        Some(worktree) => {
-            worktree.verify()?;
-            Some(worktree.folder.as_path())
-        }
+        Some(worktree) => Some(worktree.folder.as_path()),
         None => repository.workdir(),
     };
     let patterns = Patterns::read(folder, &record.include_ignored)?;

@@ -2,12 +2,14 @@
 
 mod cached_trees;
 mod lock;
+mod marks;
 mod state;
 mod write;
 mod young;
 
 pub(crate) use lock::{IndexLock, Leftover};
+pub(crate) use marks::{Marks, left_out, marks_for_fork};
 pub(crate) use state::{
-    Seen, forget_the_young, left_out, mode_of, seen_by, write, write_as_is, write_staged,
+    Seen, forget_the_young, mode_of, seen_by, write, write_as_is, write_staged,
 };
 pub(crate) use write::replace;

@@ -1,6 +1,6 @@
 //! The index of a head, made from a checkpoint.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use gix::bstr::{BStr, BString};
@@ -8,6 +8,7 @@ use gix::index::entry::{Flags, Mode, Stage, Stat};
 use gix::objs::tree::EntryKind;
 
 use super::lock::IndexLock;
+use super::marks::{Marks, mark, marks};
 use super::write::replace;
 use super::young::Certain;
 use crate::checkpoint::Captured;
@@ -59,17 +60,17 @@ pub(crate) fn write(
         }
     }
     let present = worktree.index_or_empty().git("read the index")?;
-    keep_out(&mut file, &left_out(&present));
-    finish(lock, worktree, file, state)
+    finish(lock, worktree, file, state, &marks(&present))
 }
 
 /// Writes the index of `worktree` as `state` holds it, from `files`, the index of its files, and the paths by which the
-/// index's tree differs from theirs, each with what it becomes.
+/// index's tree differs from theirs, each with what it becomes. The entries get `marks`.
 pub(crate) fn write_staged<'a>(
     worktree: &gix::Repository,
     mut files: gix::index::File,
     state: &Captured,
     changes: impl IntoIterator<Item = (&'a BStr, Option<(EntryKind, gix::ObjectId)>)>,
+    marks: &Marks,
 ) -> Result<()> {
     let mut removed = HashSet::new();
     let mut added = Vec::new();
@@ -96,41 +97,22 @@ pub(crate) fn write_staged<'a>(
     }
     files.sort_entries();
     let lock = IndexLock::take(&worktree.index_path())?;
-    finish(&lock, worktree, files, state)
+    finish(&lock, worktree, files, state, marks)
 }
 
-/// Writes `index`, which holds the tree of the index of `state`, with what that tree can't say.
+/// Writes `index`, which holds the tree of the index of `state`, with what that tree can't say, and with `marks`.
 fn finish(
     lock: &IndexLock,
     worktree: &gix::Repository,
     mut index: gix::index::File,
     state: &Captured,
+    marks: &Marks,
 ) -> Result<()> {
     add_what_trees_cannot_say(&mut index, state, worktree.object_hash());
+    mark(&mut index, marks);
     let manifest = &state.manifest;
     let is_the_tree = manifest.stages.is_empty() && manifest.announced.is_empty();
     replace(lock, worktree, &index, is_the_tree.then_some(state.index))
-}
-
-/// The paths that a sparse checkout leaves out of the working tree.
-pub(crate) fn left_out(index: &gix::index::State) -> BTreeSet<BString> {
-    let entries = index.entries().iter();
-    entries
-        .filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE))
-        .map(|entry| entry.path(index).to_owned())
-        .collect()
-}
-
-/// Notes in `index` that `paths` are left out of the working tree.
-fn keep_out(index: &mut gix::index::State, paths: &BTreeSet<BString>) {
-    if paths.is_empty() {
-        return;
-    }
-    for (entry, path) in index.entries_mut_with_paths() {
-        if paths.contains(path) {
-            entry.flags |= Flags::SKIP_WORKTREE | Flags::EXTENDED;
-        }
-    }
 }
 
 fn add_what_trees_cannot_say(
@@ -169,14 +151,16 @@ fn add_what_trees_cannot_say(
     index.sort_entries();
 }
 
-/// Writes `index`, which describes exactly what was checked out of `tree`.
+/// Writes `index`, which describes exactly what was checked out of `tree`, with `marks`.
 pub(crate) fn write_as_is(
     worktree: &gix::Repository,
-    index: &gix::index::State,
+    mut index: gix::index::File,
     tree: gix::ObjectId,
+    marks: &Marks,
 ) -> Result<()> {
     let lock = IndexLock::take(&worktree.index_path())?;
-    replace(&lock, worktree, index, Some(tree))
+    mark(&mut index, marks);
+    replace(&lock, worktree, &index, Some(tree))
 }
 
 /// The mode in an index for a kind of tree entry.

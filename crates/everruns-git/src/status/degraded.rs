@@ -9,6 +9,7 @@ use gix::status::index_worktree::Item;
 use crate::error::{GitStep as _, Result};
 use crate::files::Files;
 use crate::head::Handle;
+use crate::index::left_out;
 use crate::names::path_text;
 use crate::repository::is_partial_clone;
 use crate::scan::{Scan, path_of};
@@ -23,7 +24,7 @@ pub(crate) fn degraded(
 ) -> Result<Vec<DegradedFact>> {
     let mut facts = Vec::new();
     branch(handle, worktree, &mut facts);
-    settings(worktree, &mut facts);
+    settings(worktree, &mut facts)?;
     submodules(handle, worktree, scan, &mut facts)?;
     uncaptured(scan, &mut facts);
     if !handle.context.opener.runs_filters() {
@@ -47,10 +48,14 @@ fn branch(handle: &Handle, worktree: &gix::Repository, facts: &mut Vec<DegradedF
     }
 }
 
-fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
+fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) -> Result<()> {
     let config = worktree.config_snapshot();
     if config.boolean("core.sparseCheckout") == Some(true) {
-        let detail = "the repository is set to a sparse checkout; this head has all files";
+        let index = worktree.index_or_empty().git("read the index")?;
+        let detail = match left_out(&index).len() {
+            0 => "the repository is set to a sparse checkout; this head has all files".to_owned(),
+            number => format!("this head is a sparse checkout; {number} of its files are left out"),
+        };
         facts.push(fact("sparse-checkout", None, detail));
     }
     if is_partial_clone(worktree) {
@@ -64,6 +69,7 @@ fn settings(worktree: &gix::Repository, facts: &mut Vec<DegradedFact>) {
             "the repository is shallow; its history ends early",
         ));
     }
+    Ok(())
 }
 
 /// Submodules whose folders hold no repository, and those whose repositories can't be looked at.

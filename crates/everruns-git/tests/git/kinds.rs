@@ -212,7 +212,13 @@ async fn h27_sparse_checkouts_are_told_and_kept() {
     let head = scene.head("one").await;
     let folder = scene.folder(&head);
     assert_eq!(read(&folder.join("src/two.rs")).lines().count(), 3);
-    assert_eq!(kinds(&head.status().await.unwrap()), ["sparse-checkout"]);
+    let status = head.status().await.unwrap();
+    assert_eq!(kinds(&status), ["sparse-checkout"]);
+    assert!(
+        status.degraded[0]
+            .detail
+            .ends_with("this head has all files")
+    );
     lives(&scene, &head, "beside a sparse checkout").await;
     git(project, &["update-ref", "-d", "refs/heads/target"]);
     assert_eq!(snapshot(project), before, "the user's own stays sparse");
@@ -232,6 +238,8 @@ async fn h27_sparse_checkouts_are_told_and_kept() {
         &["sparse-checkout", "set", "--no-cone", "/*", "!/src/"],
     );
     assert!(!folder.join("src").exists());
+    let detail = other.status().await.unwrap().degraded.remove(0).detail;
+    assert!(detail.ends_with("3 of its files are left out"), "{detail}");
     // What is made in a folder that was left out is work like any other.
     write(&folder.join("src/extra.rs"), "extra\n");
     assert_eq!(told(&other.status().await.unwrap()), porcelain(&folder));

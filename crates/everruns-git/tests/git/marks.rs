@@ -3,7 +3,69 @@
 
 use everruns_core::workspace::{CommitRequest, WorkspaceError};
 
-use crate::fixture::{Scene, git, porcelain, read, write};
+use crate::fixture::{Scene, git, git_raw, porcelain, read, write};
+
+/// What Git says of a working tree, and what its index is told.
+fn everything(folder: &std::path::Path) -> [String; 4] {
+    let run = |args: &[&str]| {
+        let args = [&["--no-optional-locks"], args].concat();
+        String::from_utf8(git_raw(folder, &args)).unwrap()
+    };
+    [
+        run(&["status", "--porcelain=v2", "-uall"]),
+        run(&["diff", "--binary"]),
+        run(&["diff", "--cached", "--binary"]),
+        run(&["ls-files", "-v"]),
+    ]
+}
+
+/// A fork says of itself what its source says, and a restored head what it said: the marks of an index stay what they are.
+#[tokio::test]
+async fn c10_forks_and_restores_keep_what_the_index_is_told_to_ignore() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let scene = Scene::new();
+        let head = scene.head("one").await;
+        let folder = scene.folder(&head);
+        let marked = ["README.md", "src/lib.rs", "src/two.rs", "tools/run.sh"];
+        for path in marked {
+            git(&folder, &["update-index", mark, path]);
+        }
+        // A clean state, apart from the marks.
+        let fork = head.fork("clean").await.unwrap();
+        assert_eq!(
+            everything(&scene.folder(&fork)),
+            everything(&folder),
+            "{mark}"
+        );
+        write(&folder.join("README.md"), "my own settings\n");
+        std::fs::remove_file(folder.join("src/two.rs")).unwrap();
+        write(&folder.join("src/deep/er/file.txt"), "staged\n");
+        git(&folder, &["add", "src/deep/er/file.txt"]);
+        write(&folder.join("src/deep/er/file.txt"), "unstaged\n");
+        write(&folder.join("new.txt"), "new\n");
+        let before = everything(&folder);
+        let kept = head.checkpoint().await.unwrap();
+        let fork = head.fork("dirty").await.unwrap();
+        assert_eq!(everything(&scene.folder(&fork)), before, "{mark}");
+        assert_eq!(
+            read(&scene.folder(&fork).join("README.md")),
+            "my own settings\n"
+        );
+
+        head.restore(&kept).await.unwrap();
+        assert_eq!(everything(&folder), before, "{mark}: nothing differs");
+        write(&folder.join("README.md"), "other settings\n");
+        write(&folder.join("new.txt"), "newer\n");
+        head.restore(&kept).await.unwrap();
+        assert_eq!(everything(&folder), before, "{mark}");
+        assert_eq!(
+            read(&folder.join("README.md")),
+            "my own settings\n",
+            "{mark}"
+        );
+        assert_eq!(read(&folder.join("new.txt")), "new\n");
+    }
+}
 
 /// An edit under `assume-unchanged` is nothing that Git would commit, and nothing that is written over.
 #[tokio::test]
