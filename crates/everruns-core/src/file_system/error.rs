@@ -158,7 +158,7 @@ pub enum FileSystemError {
     /// The tree's top folder is no longer the one that was opened.
     #[error("the folder of this workspace was replaced or removed: {reason}")]
     StaleRoot {
-        /// What was found.
+        /// What was found; without the folder's path on the host, as a model may see it.
         reason: String,
     },
     /// The disk or quota is full. The old content is kept.

@@ -85,7 +85,7 @@ pub struct SearchLimits {
     pub matches: usize,
     /// At most so many bytes of lines or paths.
     pub bytes: usize,
-    /// At most so many bytes of one line; longer ones are cut.
+    /// At most so many bytes of one line; of longer ones a part is shown.
     pub line_bytes: usize,
     /// Files larger than this are passed over, in bytes.
     pub file_bytes: u64,
@@ -119,6 +119,8 @@ pub struct SearchQuery {
     pub hidden: bool,
     /// Only paths after this one, in the order of the results; continues an earlier search.
     pub after: Option<WorkspacePath>,
+    /// Goes on in the file `after` itself, after the line of this number, where lines are shown.
+    pub after_line: Option<u64>,
     /// What it may cost.
     pub limits: SearchLimits,
     /// Paths that may be shown; all when `None`.
@@ -134,6 +136,7 @@ impl SearchQuery {
             honour_ignores: true,
             hidden: false,
             after: None,
+            after_line: None,
             limits: SearchLimits::default(),
             filter: None,
         }
@@ -167,6 +170,7 @@ impl fmt::Debug for SearchQuery {
             .field("honour_ignores", &self.honour_ignores)
             .field("hidden", &self.hidden)
             .field("after", &self.after)
+            .field("after_line", &self.after_line)
             .field("limits", &self.limits)
             .field("filtered", &self.filter.is_some())
             .finish()
@@ -185,8 +189,11 @@ pub enum SearchEvent {
         path: WorkspacePath,
         /// The line's number, counted from 1.
         number: u64,
-        /// The line without its terminator, invalid UTF-8 replaced, cut to the limit.
+        /// The line without its terminator, invalid UTF-8 replaced. Of a line that is longer than the limit it is the part
+        /// with the first match.
         text: String,
+        /// How many bytes of the line are left out before and after `text`.
+        left_out: [u64; 2],
         /// `false` for a line of context.
         is_match: bool,
     },
@@ -214,8 +221,11 @@ pub struct SearchSummary {
     pub too_large: u64,
     /// Why it stopped early; `None` when all was searched.
     pub truncation: Option<Truncation>,
-    /// Where to continue after a truncation.
+    /// Where to continue after a truncation: the [`SearchQuery::after`] of the next search.
     pub resume_after: Option<WorkspacePath>,
+    /// The [`SearchQuery::after_line`] of the next search, when there may be more in the file `resume_after`.
+    #[serde(default)]
+    pub resume_line: Option<u64>,
 }
 
 /// Which limit ended a search.

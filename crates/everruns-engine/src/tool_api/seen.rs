@@ -128,10 +128,6 @@ impl SeenFiles {
 }
 
 impl State {
-    #[cfg_attr(
-        not(feature = "tools"),
-        expect(dead_code, reason = "only the file tools read and write files")
-    )]
     fn below(&self, path: &WorkspacePath) -> Vec<WorkspacePath> {
         let below = self.files.keys().filter(|known| known.starts_with(path));
         below.cloned().collect()

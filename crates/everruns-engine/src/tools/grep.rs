@@ -66,6 +66,8 @@ struct Arguments {
     include_hidden: bool,
     /// Goes on after this file of a search before.
     after: Option<String>,
+    /// Goes on in the file `after` itself, after this line.
+    after_line: Option<u64>,
 }
 
 /// What to show of a file with matches.
@@ -129,6 +131,7 @@ impl Tool for Grep {
         query.honour_ignores = !wanted.include_ignored;
         query.hidden = wanted.include_hidden;
         query.after = wanted.after.as_deref().map(arguments::path).transpose()?;
+        query.after_line = wanted.after_line;
         if !wanted.types.is_empty() {
             query = query.also_filter(of_types(&wanted.types).map_err(explain_type)?);
         }

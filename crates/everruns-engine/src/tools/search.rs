@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use everruns_core::file_system::{SearchEvent, SearchQuery, SearchSummary, Truncation};
+use everruns_core::file_system::{
+    FileSystemError, SearchEvent, SearchQuery, SearchSummary, Truncation,
+};
 use futures::StreamExt as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +12,9 @@ use serde_json::Value;
 
 use super::errors;
 use crate::tool_api::{ToolContext, ToolError, ToolOutput};
+
+/// Errors of single files and folders that are shown.
+const MAX_ERRORS: usize = 5;
 
 /// What a search tells programs.
 #[derive(Serialize, JsonSchema)]
@@ -23,10 +28,14 @@ pub(super) struct Facts {
     binary: u64,
     /// How many files were passed over as too large.
     too_large: u64,
+    /// How many files and folders could not be searched.
+    failed: usize,
     /// Whether a limit ended the search.
     cut: bool,
     /// The `after` that goes on with a search that was cut; null when that is not possible or all was searched.
     next: Option<String>,
+    /// The `after_line` that goes with `next`, when there may be more in that file.
+    next_line: Option<u64>,
 }
 
 /// Runs a search and shows what it finds and how it ended.
@@ -41,54 +50,92 @@ pub(super) async fn run(
         .await
         .map_err(errors::explain)?;
     let mut shown = String::new();
-    let mut summary = SearchSummary::default();
+    let mut end = None;
+    let mut failed = Vec::new();
     while let Some(event) = events.next().await {
+        let event = match event {
+            Ok(event) => event,
+            // One file or folder that cannot be read is no end of the search.
+            Err(error) => {
+                failed.push(error);
+                continue;
+            }
+        };
         // Writing to a text cannot fail.
-        let _infallible = match event.map_err(errors::explain)? {
+        let _infallible = match event {
             SearchEvent::Path(path) => writeln!(shown, "{}", escaped(&path.to_string())),
             SearchEvent::Line {
                 path,
                 number,
                 text,
+                left_out: [before, after],
                 is_match,
             } => {
                 let mark = if is_match { ':' } else { '-' };
                 let path = escaped(&path.to_string());
-                writeln!(shown, "{path}{mark}{number}{mark} {text}")
+                let before = left_out(before).map_or_else(String::new, |mark| mark + " ");
+                let after = left_out(after).map_or_else(String::new, |mark| format!(" {mark}"));
+                writeln!(shown, "{path}{mark}{number}{mark} {before}{text}{after}")
             }
             SearchEvent::Count { path, lines } => {
                 writeln!(shown, "{}: {lines}", escaped(&path.to_string()))
             }
-            SearchEvent::Summary(end) => {
-                summary = end;
+            SearchEvent::Summary(summary) => {
+                end = Some(summary);
                 Ok(())
             }
             _ => Ok(()),
         };
     }
+    let Some(summary) = end else {
+        return Err(failed.pop().map_or_else(
+            || {
+                ToolError::new(
+                    "The search broke off. Try once more; if it fails again, tell the user.",
+                )
+            },
+            errors::explain,
+        ));
+    };
     if shown.is_empty() && summary.truncation.is_none() {
         shown.push_str(nothing);
         shown.push('\n');
     }
-    conclude(&mut shown, &summary);
+    conclude(&mut shown, &summary, &failed);
     Ok(ToolOutput::new(shown).with_data(&Facts {
         files: summary.files,
         matches: summary.matches,
         binary: summary.binary,
         too_large: summary.too_large,
+        failed: failed.len(),
         cut: summary.truncation.is_some(),
         next: summary.resume_after.as_ref().map(ToString::to_string),
+        next_line: summary.resume_line,
     }))
 }
 
-fn conclude(shown: &mut String, summary: &SearchSummary) {
-    if summary.too_large > 0 {
-        // Writing to a text cannot fail.
-        let _infallible = writeln!(
-            shown,
-            "[{} files were passed over as too large]",
-            summary.too_large
-        );
+/// What is shown in the place of so many bytes of a line, if any.
+fn left_out(bytes: u64) -> Option<String> {
+    (bytes > 0).then(|| format!("[{bytes} bytes of the line left out]"))
+}
+
+fn conclude(shown: &mut String, summary: &SearchSummary, failed: &[FileSystemError]) {
+    for (count, reason) in [(summary.too_large, "too large"), (summary.binary, "binary")] {
+        if count > 0 {
+            // Writing to a text cannot fail.
+            let _infallible = writeln!(shown, "[{count} files were passed over as {reason}]");
+        }
+    }
+    for error in failed.iter().take(MAX_ERRORS) {
+        let error = escaped(&error.to_string());
+        let _infallible = writeln!(shown, "[not searched: {error}]");
+    }
+    if let Some(more) = failed
+        .len()
+        .checked_sub(MAX_ERRORS)
+        .filter(|more| *more > 0)
+    {
+        let _infallible = writeln!(shown, "[{more} more files or folders were not searched]");
     }
     let Some(truncation) = summary.truncation else {
         return;
@@ -99,7 +146,13 @@ fn conclude(shown: &mut String, summary: &SearchSummary) {
         _ => "it took too long",
     };
     let advice = match &summary.resume_after {
-        Some(path) => format!("go on with after {}", Value::String(path.to_string())),
+        Some(path) => {
+            let after = Value::String(path.to_string());
+            match summary.resume_line {
+                Some(line) => format!("go on with after {after} and after_line {line}"),
+                None => format!("go on with after {after}"),
+            }
+        }
         None => "search for less, or in a folder further down".to_owned(),
     };
     let _infallible = writeln!(shown, "[stopped, as {reason}: {advice}]");

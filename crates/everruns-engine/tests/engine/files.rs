@@ -299,6 +299,44 @@ async fn c19_c04_roots_are_mounted_and_no_host_path_shows() {
     }
 }
 
+/// Proves C04 and H08: when the head's folder is replaced or gone while a session runs, the model learns that it is, and not
+/// where it lies.
+#[tokio::test]
+async fn c04_h08_a_stale_head_shows_no_host_path() {
+    for is_replaced in [true, false] {
+        let (place, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = place.path().join("project");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("a"), "x").unwrap();
+        let script = Script::default();
+        let agent = agent_of(&script)
+            .workspace(&folder)
+            .state_folder(state.path());
+        let desk = Desk::of(script, agent.build().unwrap());
+        desk.call("read_file", json!({"path": "a"})).await;
+        std::fs::rename(&folder, place.path().join("aside")).unwrap();
+        if is_replaced {
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("a"), "other").unwrap();
+        }
+        for (tool, arguments) in [
+            ("write_file", json!({"path": "a", "content": "y"})),
+            ("read_file", json!({"path": "a"})),
+            ("list_directory", json!({})),
+            ("find_files", json!({"pattern": "*"})),
+            ("grep", json!({"pattern": "x"})),
+            ("move_file", json!({"from": "a", "to": "b"})),
+            ("delete_file", json!({"path": "a"})),
+        ] {
+            let told = desk.call(tool, arguments).await;
+            assert!(told.contains("was replaced or removed"), "{tool}: {told}");
+            for path in [place.path(), state.path()] {
+                assert!(!told.contains(path.to_str().unwrap()), "{tool}: {told}");
+            }
+        }
+    }
+}
+
 /// Proves C04 and C22: the extension's constructor got the very head that the file tools use.
 #[tokio::test]
 async fn c22_extensions_get_the_head_of_the_file_tools() {

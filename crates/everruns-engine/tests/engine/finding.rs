@@ -111,6 +111,61 @@ async fn grep_shows_files_or_counts_alone() {
     insta::assert_snapshot!("unknown_type", unknown);
 }
 
+/// Proves H47: a file with more matches than fit on a page is shown to its end, page by page.
+#[tokio::test]
+async fn h47_grep_loses_no_line_of_a_large_file() {
+    let desk = Desk::new();
+    desk.session.start().await.unwrap();
+    let log: Vec<_> = (1..=1_000).map(|n| format!("needle {n}\n")).collect();
+    desk.outside("big.log", log.concat()).await;
+    desk.outside("z.txt", "needle 1001\n").await;
+    let mut arguments = json!({"pattern": "needle"});
+    let mut found = Vec::new();
+    loop {
+        let shown = desk.call("grep", arguments.clone()).await;
+        let lines = shown.lines().filter(|line| !line.starts_with('['));
+        found.extend(lines.map(|line| line.rsplit(' ').next().unwrap().to_owned()));
+        let facts = desk.data().await.unwrap();
+        if facts["next"].is_null() {
+            break;
+        }
+        let line = &facts["next_line"];
+        let advice = format!("go on with after \"/workspace/big.log\" and after_line {line}]");
+        assert!(shown.contains(&advice), "{shown}");
+        (arguments["after"], arguments["after_line"]) = (facts["next"].clone(), line.clone());
+        assert!(found.len() <= 1_001);
+    }
+    let expected: Vec<_> = (1..=1_001).map(|n| n.to_string()).collect();
+    assert_eq!(found, expected);
+}
+
+/// Proves H47: a part of a long line that is shown is the one with the match, and what is left out is stated, as are
+/// files that were passed over.
+#[tokio::test]
+async fn h47_what_grep_leaves_out_is_stated() {
+    let desk = Desk::new();
+    desk.session.start().await.unwrap();
+    let line = format!("{}NEEDLE{}\n", "a".repeat(3_000), "b".repeat(3_000));
+    desk.outside("min.js", line).await;
+    desk.outside("binary", "NEEDLE\0").await;
+    let shown = desk.call("grep", json!({"pattern": "NEEDLE"})).await;
+    let (line, rest) = shown.split_once('\n').unwrap();
+    assert!(line.contains("aNEEDLEb") && line.len() < 700, "{line}");
+    let mark = "bytes of the line left out]";
+    assert_eq!(line.matches(mark).count(), 2, "{line}");
+    assert_eq!(rest, "[1 files were passed over as binary]\n");
+    let shown = desk
+        .call(
+            "grep",
+            json!({"pattern": "NEEDLE", "path": ".", "globs": ["binary"]}),
+        )
+        .await;
+    assert!(
+        shown.starts_with("[no line matches]\n[1 files were passed over as binary]"),
+        "{shown}"
+    );
+}
+
 /// Proves H41 for the tools: names that draw are shown escaped, and the name that was shown is no other file's.
 #[tokio::test]
 async fn h41_names_that_draw_are_shown_escaped() {

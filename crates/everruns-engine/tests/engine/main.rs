@@ -27,5 +27,7 @@ mod transfer;
 #[cfg(feature = "tools")]
 mod travel;
 mod turns;
+#[cfg(all(target_os = "linux", feature = "tools"))]
+mod unreadable;
 mod unrecorded;
 mod watching;

@@ -76,15 +76,17 @@ impl Root {
     }
 
     fn prove(&self) -> Result<(), FileSystemError> {
-        let stale = |reason: String| Err(FileSystemError::StaleRoot { reason });
+        // A model may see the error, so where the folder lies on the host is told to the log alone.
+        let stale = |reason: String| {
+            tracing::warn!(path = %self.path.display(), reason, "the folder of a tree is stale");
+            Err(FileSystemError::StaleRoot { reason })
+        };
         match rustix::fs::stat(&self.path) {
             Ok(stat) if Identity::of(&stat) == self.identity => Ok(()),
-            Ok(_) => stale(format!("{} is another folder now", self.path.display())),
-            Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => stale(format!(
-                "{}: {}",
-                self.path.display(),
-                io::Error::from(errno)
-            )),
+            Ok(_) => stale("another folder is in its place".to_owned()),
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => {
+                stale(io::Error::from(errno).to_string())
+            }
             Err(errno) => Err(FileSystemError::Io {
                 path: WorkspacePath::root(),
                 step: "look at the folder of",

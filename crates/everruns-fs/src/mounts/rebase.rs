@@ -63,11 +63,13 @@ impl Tree {
                 path,
                 number,
                 text,
+                left_out,
                 is_match,
             } => SearchEvent::Line {
                 path: self.outward(&path),
                 number,
                 text,
+                left_out,
                 is_match,
             },
             SearchEvent::Count { path, lines } => SearchEvent::Count {

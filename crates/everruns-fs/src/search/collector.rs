@@ -26,6 +26,8 @@ pub struct Collector<'a> {
     summary: SearchSummary,
     /// The last path that was dealt with completely and that may be told.
     done: Option<WorkspacePath>,
+    /// The last line of `done` that was dealt with, when there may be more of them.
+    done_line: Option<u64>,
     abandoned: bool,
     is_abandoned: Option<IsAbandoned<'a>>,
 }
@@ -73,6 +75,7 @@ impl<'a> Collector<'a> {
             deadline: Instant::now().checked_add(time),
             summary: SearchSummary::default(),
             done: query.after.clone(),
+            done_line: query.after_line,
             abandoned: false,
             is_abandoned: None,
         }
@@ -118,33 +121,33 @@ impl<'a> Collector<'a> {
         if let Some(limit) = self.budget.spend(path.relative().len(), true) {
             // A limit too small for a single path must not make a search that never advances.
             if self.summary.matches == 0 {
-                self.done = Some(path.clone());
+                self.complete(path);
             }
             self.truncate(limit);
             return;
         }
         self.summary.matches += 1;
-        self.done = Some(path.clone());
+        self.complete(path);
         self.emit(Ok(event));
     }
 
     /// Passes over the file at `path` as binary.
     pub fn pass_over_binary(&mut self, path: &WorkspacePath) {
         self.summary.binary += 1;
-        self.done = Some(path.clone());
+        self.complete(path);
     }
 
     /// Passes over the file at `path` as too large.
     pub fn pass_over_large(&mut self, path: &WorkspacePath) {
         self.summary.too_large += 1;
-        self.done = Some(path.clone());
+        self.complete(path);
     }
 
     /// Passes over the file at `path` because it is not asked for, so that a continued search need not look at it
     /// again. The path may be told as the one to continue after, so the query's filter must allow it.
     pub fn pass_over(&mut self, path: &WorkspacePath) {
         if self.summary.truncation.is_none() {
-            self.done = Some(path.clone());
+            self.complete(path);
         }
     }
 
@@ -163,8 +166,9 @@ impl<'a> Collector<'a> {
         self.budget
     }
 
-    /// Shows the lines found in one file, all or, when there are too many, none. They were found with this or an
-    /// earlier, larger budget.
+    /// Shows the lines found in one file. When there are too many, none of them comes, and the next page begins with the
+    /// file; a file that is too much for a page of its own is cut between two lines. They were found with this or an earlier,
+    /// larger budget.
     pub(super) fn add_lines(&mut self, path: &WorkspacePath, found: FileLines) {
         let mut rest = self.budget;
         let overflow = found
@@ -178,10 +182,13 @@ impl<'a> Collector<'a> {
                 self.truncate(limit);
                 return;
             }
-            self.done = Some(path.clone());
+            let last = found.lines.last().map(|line| line.number);
+            self.complete(path);
+            // A limit too small for a single line must not make a search that never advances.
+            self.done_line = last.or(found.cut_at);
             self.truncate(limit);
         } else {
-            self.done = Some(path.clone());
+            self.complete(path);
         }
         for line in found.lines {
             self.budget.spend(line.text.len(), line.is_match);
@@ -190,13 +197,20 @@ impl<'a> Collector<'a> {
                 path: path.clone(),
                 number: line.number,
                 text: line.text,
+                left_out: line.left_out,
                 is_match: line.is_match,
             }));
         }
     }
 
+    fn complete(&mut self, path: &WorkspacePath) {
+        self.done = Some(path.clone());
+        self.done_line = None;
+    }
+
     fn truncate(&mut self, limit: Truncation) {
         self.summary.truncation = Some(limit);
+        self.summary.resume_line = self.done_line;
         self.summary.resume_after.clone_from(&self.done);
     }
 

@@ -7,6 +7,7 @@ use grep_searcher::{BinaryDetection, SearcherBuilder};
 use super::collector::Collector;
 use super::globs;
 use super::look::Looker;
+use super::order::compare_by_components;
 
 /// The most memory that a compiled expression, and separately its automaton's cache, may take.
 const MAX_REGEX_BYTES: usize = 10 << 20;
@@ -72,6 +73,23 @@ impl CompiledSearch {
         self.globs.as_ref().is_none_or(|set| set.is_match(below))
     }
 
+    /// Whether an earlier search left something to show of the file at `path`, as the query's
+    /// [`after`](SearchQuery::after) and [`after_line`](SearchQuery::after_line) say.
+    pub fn is_left(&self, path: &WorkspacePath) -> bool {
+        self.query.after.as_ref().is_none_or(|after| {
+            compare_by_components(path, after).is_gt() || self.shown_before(path) > 0
+        })
+    }
+
+    /// How many lines of the file at `path` an earlier search dealt with, when it ended there.
+    pub(super) fn shown_before(&self, path: &WorkspacePath) -> u64 {
+        let shows_lines = matches!(self.grep, Some((_, _, GrepShow::Lines)));
+        match (self.query.after_line, &self.query.after) {
+            (Some(line), Some(after)) if shows_lines && after == path => line,
+            _ => 0,
+        }
+    }
+
     /// Searches the `bytes` of the file at `path` and gives what is to be shown of it to `collector`.
     ///
     /// Does nothing for a query that asks for paths. A file with a NUL byte is passed over as binary, unless it
@@ -81,7 +99,7 @@ impl CompiledSearch {
             return;
         };
         looker
-            .look(path, bytes, collector.budget())
+            .look(path, bytes, collector.budget(), self.shown_before(path))
             .tell(path, collector);
     }
 

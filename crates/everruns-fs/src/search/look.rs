@@ -68,8 +68,14 @@ impl Looker {
         }
     }
 
-    /// What is to be shown of `bytes`; lines as far as `budget` allows.
-    pub(super) fn look(&mut self, path: &WorkspacePath, bytes: &[u8], budget: Budget) -> Outcome {
+    /// What is to be shown of `bytes`; lines after the first `shown_before` as far as `budget` allows.
+    pub(super) fn look(
+        &mut self,
+        path: &WorkspacePath,
+        bytes: &[u8],
+        budget: Budget,
+        shown_before: u64,
+    ) -> Outcome {
         if is_binary(bytes) {
             return Outcome::Binary;
         }
@@ -83,7 +89,10 @@ impl Looker {
                 0 => Outcome::None,
                 lines => Outcome::Count(lines),
             },
-            _ => Outcome::Lines(lines::search(matcher, searcher, path, bytes, budget)),
+            _ => {
+                let found = lines::search(matcher, searcher, path, bytes, budget, shown_before);
+                Outcome::Lines(found)
+            }
         }
     }
 
@@ -98,7 +107,9 @@ impl Looker {
     ) -> Outcome {
         let limit = search.query().limits.file_bytes;
         match source.read(folder, name, path, limit) {
-            Ok(SourceFile::Content(bytes)) => self.look(path, &bytes, budget),
+            Ok(SourceFile::Content(bytes)) => {
+                self.look(path, &bytes, budget, search.shown_before(path))
+            }
             Ok(SourceFile::TooLarge) => Outcome::TooLarge,
             Ok(SourceFile::Gone) => Outcome::Gone,
             Err(error) => Outcome::Failed(error),

@@ -7,7 +7,6 @@ use everruns_core::path::WorkspacePath;
 use super::ahead::{Ahead, Item, Shared};
 use super::collector::Collector;
 use super::compile::CompiledSearch;
-use super::order::compare_by_components;
 use super::rules::{IGNORE_FILES, IgnoreRules, MAX_IGNORE_FILE_BYTES};
 use super::source::{SearchSource, SourceEntry, SourceFile};
 
@@ -110,9 +109,9 @@ impl<S: SearchSource> Walk<'_, '_, S> {
     /// Whether an earlier search did not come this far. A folder above the path to continue after still has
     /// entries to show.
     fn is_new(&self, path: &WorkspacePath, is_folder: bool) -> bool {
-        self.search.query().after.as_ref().is_none_or(|after| {
-            compare_by_components(path, after).is_gt() || (is_folder && after.starts_with(path))
-        })
+        let after = self.search.query().after.as_ref();
+        self.search.is_left(path)
+            || (is_folder && after.is_some_and(|after| after.starts_with(path)))
     }
 
     fn subfolder(

@@ -221,6 +221,11 @@ impl Merge {
                 })
                 .flatten()
         };
+        // Whichever of the two ended in the file that was reached knows at which line.
+        let line = [&below, seeds]
+            .into_iter()
+            .filter(|end| end.truncation.is_some() && end.resume_after == reached)
+            .find_map(|end| end.resume_line);
         self.ready.push_back(Ok(SearchEvent::Summary(SearchSummary {
             files: below.files + seeds.files,
             matches: self.shown as u64,
@@ -228,6 +233,7 @@ impl Merge {
             too_large: below.too_large + seeds.too_large,
             truncation,
             resume_after: reached,
+            resume_line: line,
         })));
     }
 }

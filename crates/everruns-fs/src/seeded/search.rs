@@ -5,7 +5,7 @@ use everruns_core::path::WorkspacePath;
 
 use super::SeededFileSystem;
 use super::merge::{Limits, Merge};
-use crate::search::{Collector, CompiledSearch, compare_by_components};
+use crate::search::{Collector, CompiledSearch};
 
 impl SeededFileSystem {
     /// Searches the files below and the seeds, and merges what both find.
@@ -49,7 +49,7 @@ impl SeededFileSystem {
             if collector.is_over() {
                 break;
             }
-            if !is_wanted(query, &path) || !search.matches_path(&path) {
+            if !search.is_left(&path) || !is_wanted(query, &path) || !search.matches_path(&path) {
                 continue;
             }
             collector.count_file();
@@ -74,8 +74,7 @@ fn is_wanted(query: &SearchQuery, path: &WorkspacePath) -> bool {
             .skip(depth)
             .any(|name| name.starts_with('.'))
     };
-    let is_done = |after: &WorkspacePath| compare_by_components(path, after).is_le();
-    if query.after.as_ref().is_some_and(is_done) || (!query.hidden && is_hidden()) {
+    if !query.hidden && is_hidden() {
         return false;
     }
     let mut folder = path.parent();

@@ -29,6 +29,7 @@ fn lines(events: &[SearchEvent]) -> Vec<(String, u64, String, bool)> {
                 number,
                 text,
                 is_match,
+                ..
             } => (path.relative().to_owned(), *number, text.clone(), *is_match),
             other => panic!("{other:?}"),
         })
@@ -126,6 +127,7 @@ async fn a_truncated_search_continues_where_it_ended() {
                     }
                     assert!(summary.resume_after > query.after || query.after.is_some());
                     query.after = summary.resume_after;
+                    query.after_line = summary.resume_line;
                 }
                 assert_eq!(all, expected);
             }
@@ -134,7 +136,7 @@ async fn a_truncated_search_continues_where_it_ended() {
     .await;
 }
 
-/// Proves H47: one file that is too much is cut, and the search goes on after it.
+/// Proves H47: one file that is too much is cut, and the search goes on in it.
 #[tokio::test]
 async fn h47_limits_hold_and_are_stated() {
     each_resolution(|fixture| async move {
@@ -150,10 +152,16 @@ async fn h47_limits_hold_and_are_stated() {
         assert_eq!(events.len(), 100);
         assert_eq!(summary.truncation, Some(Truncation::Matches));
         assert_eq!(summary.resume_after, Some(path("a")));
+        assert_eq!(summary.resume_line, Some(100));
         query.after = summary.resume_after;
+        query.after_line = summary.resume_line;
+        let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
+        assert_eq!(lines(&events).first().unwrap().1, 101);
+        assert_eq!(summary.resume_line, Some(200));
+        query.after_line = None;
         let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();
         assert_eq!(paths(&events), ["b", "c"]);
-        assert_eq!(lines(&events)[1].2, "x".repeat(50));
+        assert_eq!(lines(&events)[1].2, format!("{}needle", "x".repeat(44)));
         assert_eq!(summary.truncation, None);
         query.limits.file_bytes = 1 << 20;
         let (events, summary) = search(&fixture.files, query.clone()).await.unwrap();

@@ -94,6 +94,7 @@ impl Ours<'_> {
                     number,
                     text,
                     is_match,
+                    ..
                 } => (path.relative().to_owned(), number, text, is_match),
                 other => panic!("{other:?}"),
             })

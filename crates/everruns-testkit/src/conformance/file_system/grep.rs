@@ -26,6 +26,7 @@ async fn lines(
                 number,
                 text,
                 is_match,
+                ..
             } => {
                 lines.push((path.relative().to_owned(), number, text, is_match));
             }

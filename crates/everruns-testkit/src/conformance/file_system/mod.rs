@@ -89,7 +89,7 @@ const CHECKS: &[Check<Subject>] = checks![
         invalid_utf8_is_replaced, invalid_pattern, hidden_only_when_asked, filter_is_asked, ignore_files,
     },
     search_bounds::{
-        ends_with_one_summary, match_limit_is_continuable, grep_is_continuable, long_lines_are_cut,
+        ends_with_one_summary, match_limit_is_continuable, grep_is_continuable, a_file_with_too_many_lines_is_continuable, long_lines_are_cut, a_match_far_in_a_long_line_is_shown,
         large_files_are_passed_over, byte_limit_truncates,
     },
 ];

@@ -82,13 +82,41 @@ pub(super) async fn grep_is_continuable(subject: Subject) -> CheckResult {
     page_through(&subject, grep("needle")).await
 }
 
+/// However small the pages, each line of a file that does not fit into one is shown once.
+pub(super) async fn a_file_with_too_many_lines_is_continuable(subject: Subject) -> CheckResult {
+    subject.write("a", b"needle\n").await?;
+    subject
+        .write("b", "needle\nhay\n".repeat(25).as_bytes())
+        .await?;
+    subject.write("c", b"needle\n").await?;
+    let mut lines = GrepQuery::new("needle");
+    lines.context = 1;
+    let mut query = SearchQuery::new(SearchTarget::Grep(lines));
+    let (expected, _) = subject.find(query.clone()).await?;
+    query.limits.matches = 4;
+    let mut found = Vec::new();
+    for _ in 0..=expected.len() {
+        let (events, summary) = subject.find(query.clone()).await?;
+        found.extend(events);
+        if summary.truncation.is_none() {
+            ensure_eq!(found, expected, "what all pages show");
+            return Ok(());
+        }
+        (query.after, query.after_line) = (summary.resume_after, summary.resume_line);
+    }
+    Err(Failure::new(format!(
+        "the search does not end; so far {} lines",
+        found.len()
+    )))
+}
+
 pub(super) async fn long_lines_are_cut(subject: Subject) -> CheckResult {
     let long = format!("needle {}\n", "é".repeat(5_000));
     subject.write("long", long.as_bytes()).await?;
     let mut query = grep("needle");
     query.limits.line_bytes = 100;
     let (events, _) = subject.find(query).await?;
-    let [SearchEvent::Line { text, .. }] = &events[..] else {
+    let [SearchEvent::Line { text, left_out, .. }] = &events[..] else {
         return Err(Failure::new(format!("expected one line, found {events:?}")));
     };
     ensure!(
@@ -99,6 +127,36 @@ pub(super) async fn long_lines_are_cut(subject: Subject) -> CheckResult {
     ensure!(
         text.starts_with("needle é"),
         "the line begins with {text:.20}"
+    );
+    let left = (long.len() - 1 - text.len()) as u64;
+    ensure_eq!(left_out, &[0, left], "what is left out");
+    Ok(())
+}
+
+pub(super) async fn a_match_far_in_a_long_line_is_shown(subject: Subject) -> CheckResult {
+    let long = format!("{}needle{}\n", "é".repeat(1_000), "ü".repeat(1_000));
+    subject.write("long", long.as_bytes()).await?;
+    let mut query = grep("needle");
+    query.limits.line_bytes = 100;
+    let (events, _) = subject.find(query).await?;
+    let [
+        SearchEvent::Line {
+            text,
+            left_out: [before, after],
+            ..
+        },
+    ] = &events[..]
+    else {
+        return Err(Failure::new(format!("expected one line, found {events:?}")));
+    };
+    ensure!(
+        text.contains("needle") && text.len() <= 110,
+        "it shows {text}"
+    );
+    ensure_eq!(
+        before + after + text.len() as u64,
+        (long.len() - 1) as u64,
+        "what is shown and what is left out"
     );
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use everruns_core::file_system::{FileSystemError, GrepQuery, GrepShow, SearchEvent, SearchLimits};
 use everruns_core::path::WorkspacePath;
+use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
@@ -42,15 +43,10 @@ impl Lines {
 
     /// The lines of `bytes` that match, and those around them.
     pub(crate) fn of(&self, path: &WorkspacePath, bytes: &[u8]) -> Vec<SearchEvent> {
-        let mut limits = self.limits;
-        if self.show != GrepShow::Lines {
-            // The lines of one file count as one match.
-            limits.matches = usize::MAX;
-        }
         let mut collector = Collector {
             path,
-            limits,
-            matches: 0,
+            matcher: &self.matcher,
+            limits: self.limits,
             events: Vec::new(),
         };
         let mut searcher = SearcherBuilder::new()
@@ -82,8 +78,8 @@ impl Lines {
 
 struct Collector<'a> {
     path: &'a WorkspacePath,
+    matcher: &'a RegexMatcher,
     limits: SearchLimits,
-    matches: usize,
     events: Vec<SearchEvent>,
 }
 
@@ -91,24 +87,28 @@ impl Collector<'_> {
     fn push(&mut self, first: Option<u64>, bytes: &[u8], is_match: bool) {
         for (offset, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let mut text = String::from_utf8_lossy(line).into_owned();
-            text.truncate(text.floor_char_boundary(self.limits.line_bytes));
-            self.events.push(line_event(
-                self.path,
-                first.unwrap_or(1) + offset as u64,
+            let (text, left_out) = self.part(&String::from_utf8_lossy(line));
+            self.events.push(SearchEvent::Line {
+                path: self.path.clone(),
+                number: first.unwrap_or(1) + offset as u64,
                 text,
+                left_out,
                 is_match,
-            ));
+            });
         }
     }
-}
 
-fn line_event(path: &WorkspacePath, number: u64, text: String, is_match: bool) -> SearchEvent {
-    SearchEvent::Line {
-        path: path.clone(),
-        number,
-        text,
-        is_match,
+    /// What is shown of a line, from its start unless the match would not be seen, and how much is left out around it.
+    fn part(&self, line: &str) -> (String, [u64; 2]) {
+        let limit = self.limits.line_bytes;
+        let start = match self.matcher.find(line.as_bytes()) {
+            Ok(Some(found)) if found.end() > limit => found.start(),
+            _ => 0,
+        };
+        let start = line.floor_char_boundary(start);
+        let end = line.floor_char_boundary(start + limit);
+        let text = line.get(start..end).unwrap_or_default().to_owned();
+        (text, [start as u64, (line.len() - end) as u64])
     }
 }
 
@@ -117,8 +117,7 @@ impl Sink for &mut Collector<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.push(found.line_number(), found.bytes(), true);
-        self.matches += 1;
-        Ok(self.matches < self.limits.matches)
+        Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {

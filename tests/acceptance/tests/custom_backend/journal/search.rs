@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use everruns_core::file_system::{
-    FileSystemError, SearchEvent, SearchQuery, SearchSummary, SearchTarget, Truncation,
+    FileSystemError, SearchEvent, SearchLimits, SearchQuery, SearchSummary, SearchTarget,
+    Truncation,
 };
 use everruns_core::path::WorkspacePath;
 use globset::{GlobBuilder, GlobMatcher};
@@ -47,7 +48,7 @@ pub(crate) fn run(
         if !globs.is_empty() && !globs.iter().any(|glob| glob_matches(glob, below)) {
             continue;
         }
-        let found = match &lines {
+        let mut found = match &lines {
             None => vec![SearchEvent::Path(path.clone())],
             Some(lines) => match tree.entry(&path)? {
                 Entry::File { size, .. } if size > query.limits.file_bytes => {
@@ -68,6 +69,7 @@ pub(crate) fn run(
             },
         };
         summary.files += 1;
+        found.retain(|event| !is_shown_before(query, event));
         let matches = count(&found);
         bytes += found.iter().map(text_length).sum::<usize>();
         let over = if summary.matches + matches > query.limits.matches as u64 {
@@ -84,6 +86,17 @@ pub(crate) fn run(
             (summary.truncation, summary.resume_after) = (over, last);
             break;
         }
+        if over.is_some() && lines.is_some() {
+            let fitting = fitting(&found, query.limits);
+            if fitting < found.len() {
+                found.truncate(fitting.max(1));
+                (summary.truncation, summary.resume_after) = (over, Some(path));
+                summary.resume_line = found.last().and_then(line_number);
+                summary.matches += count(&found);
+                events.extend(found);
+                break;
+            }
+        }
         summary.matches += matches;
         events.extend(found);
         last = Some(path);
@@ -92,14 +105,46 @@ pub(crate) fn run(
     Ok(events)
 }
 
+/// How many of the first results of a file keep to the limits.
+fn fitting(found: &Found, limits: SearchLimits) -> usize {
+    let (mut matches, mut bytes) = (0, 0);
+    found
+        .iter()
+        .take_while(|event| {
+            matches += usize::from(is_match(event));
+            bytes += text_length(event);
+            matches <= limits.matches && bytes <= limits.bytes
+        })
+        .count()
+}
+
+/// Whether an earlier search has shown this line of the file in which it ended.
+fn is_shown_before(query: &SearchQuery, event: &SearchEvent) -> bool {
+    match event {
+        SearchEvent::Line { path, number, .. } => {
+            query.after.as_ref() == Some(path)
+                && query.after_line.is_some_and(|last| *number <= last)
+        }
+        _ => false,
+    }
+}
+
+fn line_number(event: &SearchEvent) -> Option<u64> {
+    match event {
+        SearchEvent::Line { number, .. } => Some(*number),
+        _ => None,
+    }
+}
+
 fn visible<'a>(tree: &'a Tree, query: &'a SearchQuery) -> impl Iterator<Item = WorkspacePath> + 'a {
     let after = query.after.as_ref().map(|path| path.relative().to_owned());
     tree.files_in_order(&query.folder)
         .into_iter()
         .filter_map(move |text| {
-            let late = after
-                .as_ref()
-                .is_none_or(|after| text.split('/').gt(after.split('/')));
+            let late = after.as_ref().is_none_or(|after| {
+                let goes_on = query.after_line.is_some() && text == *after;
+                goes_on || text.split('/').gt(after.split('/'))
+            });
             let below = below_folder(query, &text);
             let shown = query.hidden || !below.split('/').any(|name| name.starts_with('.'));
             let path = WorkspacePath::root().join(&text).ok()?;
@@ -147,16 +192,17 @@ pub(crate) fn invalid(pattern: &str, reason: impl Into<String>) -> FileSystemErr
 }
 
 fn count(found: &Found) -> u64 {
-    let is_match = |event: &&SearchEvent| {
-        !matches!(
-            event,
-            SearchEvent::Line {
-                is_match: false,
-                ..
-            }
-        )
-    };
-    found.iter().filter(is_match).count() as u64
+    found.iter().filter(|event| is_match(event)).count() as u64
+}
+
+fn is_match(event: &SearchEvent) -> bool {
+    !matches!(
+        event,
+        SearchEvent::Line {
+            is_match: false,
+            ..
+        }
+    )
 }
 
 fn text_length(event: &SearchEvent) -> usize {
