@@ -100,6 +100,11 @@ impl WorkspaceHead {
         &self.backend
     }
 
+    /// Drops what is kept in memory only to be faster; see [`WorkspaceHeadResource::drop_caches`]. Engines call this.
+    pub fn drop_caches(&self) {
+        self.resource.drop_caches();
+    }
+
     /// Claims the head for a session; see [`WorkspaceHeadResource::claim`]. Engines call this.
     ///
     /// # Errors

@@ -30,6 +30,13 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// The head's files. The handle stays usable after [`archive`](Self::archive).
     fn file_system(&self) -> Arc<dyn SessionFileSystem>;
 
+    /// Drops what is kept in memory for no other reason than that the next call is faster with it.
+    ///
+    /// Called when a session on the head has been idle for a while. Neither blocks nor fails, and may be called at any
+    /// time: whatever is asked next has the same answer as without it. As provided, it does nothing, which is for heads
+    /// that keep nothing of the kind.
+    fn drop_caches(&self) {}
+
     /// Claims the head for a session, durably and with the head, so that engines with different stores see it.
     ///
     /// Idempotent for one session. A shared head takes any number of sessions.

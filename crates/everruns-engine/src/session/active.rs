@@ -4,7 +4,7 @@ use everruns_core::environment::Environment;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_fs::{AuditFileSystem, MountedFileSystem, PolicyFileSystem, SeededFileSystem};
 
-use super::journal::JournalState;
+use super::journal::{Journal, JournalState};
 use super::{OwnChanges, SessionError};
 use crate::agent::{Agent, CheckpointPolicy};
 use crate::tool_api::SeenFiles;
@@ -20,6 +20,14 @@ pub(crate) struct Active {
 }
 
 impl Active {
+    /// Lets the session's journal know it, so that it can rest when the session does.
+    pub(super) fn known_to(self, journal: &Journal) -> Arc<Self> {
+        let active = Arc::new(self);
+        // Only the first one is what the session executes on; a start that failed afterwards has none.
+        drop(journal.active.set(Arc::downgrade(&active)));
+        active
+    }
+
     /// Notes under which lease the session goes on.
     pub(super) fn held(&self, state: &JournalState) {
         if let Some(token) = state.token {

@@ -1,4 +1,4 @@
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use everruns_core::clock::Clock;
@@ -16,7 +16,7 @@ use super::conversation::Conversation;
 use super::holder::Holder;
 use super::pending::TurnReport;
 use super::update::{SessionUpdate, UPDATE_BUFFER};
-use super::{SessionError, lease, replay};
+use super::{Active, SessionError, lease, replay};
 use crate::tool_api::SeenFiles;
 
 /// Events that one read of the store gives.
@@ -47,6 +47,8 @@ pub(crate) struct Journal {
     pub(super) nudge: Arc<Notify>,
     /// What the session's tools have seen of its files.
     pub(super) seen: Arc<SeenFiles>,
+    /// What the session executes on, while there is a handle on it.
+    pub(super) active: OnceLock<Weak<Active>>,
     last: watch::Sender<Sequence>,
     /// There while somebody watches: its buffer is larger than all the rest of an idle session.
     updates: std::sync::Mutex<Option<broadcast::Sender<SessionUpdate>>>,
@@ -133,6 +135,7 @@ impl Journal {
             state: Mutex::new(state),
             nudge: Arc::new(Notify::new()),
             seen: Arc::default(),
+            active: OnceLock::new(),
             last: watch::Sender::new(Sequence::START),
             updates: std::sync::Mutex::default(),
         }

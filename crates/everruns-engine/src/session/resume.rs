@@ -107,14 +107,15 @@ async fn activate(
 ) -> Result<(), ResumeError> {
     let stack = Stack::new(&agent, &environment);
     let summary = agent.summary();
-    let active = Arc::new(Active {
+    let journal = &core.journal;
+    let active = Active {
         agent,
         environment,
         files: stack.files(),
-        seen: Arc::clone(&core.journal.seen),
+        seen: Arc::clone(&journal.seen),
         own_changes: stack.own_changes(),
-    });
-    let journal = &core.journal;
+    };
+    let active = active.known_to(journal);
     let mut state = journal.hold().await?;
     failpoint::hit("engine.resume.after-lease")?;
     if let Err(error) = repair::finish_intent(journal, &active, &mut state).await {

@@ -39,13 +39,14 @@ async fn begin(core: &Arc<SessionCore>) -> Result<Arc<Active>, SessionError> {
         return Err(error);
     }
     core.engine.remember(&core.id, head.backend());
-    Ok(Arc::new(Active {
+    let active = Active {
         agent: draft.agent,
         environment,
         files: stack.files(),
         seen: Arc::clone(&core.journal.seen),
         own_changes: stack.own_changes(),
-    }))
+    };
+    Ok(active.known_to(&core.journal))
 }
 
 /// One id means one backend for a session: the agent's, when it has registered one.

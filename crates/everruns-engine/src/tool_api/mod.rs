@@ -2,6 +2,7 @@
 
 mod context;
 mod error;
+mod forgotten;
 mod output;
 mod seen;
 

@@ -53,6 +53,10 @@ impl Tool for DeleteFile {
         // What the session has read must still be what is deleted; what it never read holds nothing it could miss.
         let precondition = match context.seen().get(&path) {
             Some(seen) if kind == FileKind::File => Precondition::Matches(seen.version),
+            None if kind == FileKind::File => {
+                stale::check_not_forgotten(context, &path)?;
+                Precondition::Any
+            }
             _ => Precondition::Any,
         };
         let removal = if wanted.recursive && kind == FileKind::Directory {

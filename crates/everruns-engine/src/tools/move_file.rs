@@ -55,7 +55,9 @@ impl Tool for MoveFile {
         };
         let moved = files.rename(&from, &to, replace).await;
         stale::explained(context, &to, moved).await?;
-        context.seen().moved(&from, &to);
+        let now = files.stat(&to).await;
+        let is_folder = now.map_or(true, |stat| stat.kind == FileKind::Directory);
+        context.seen().moved(&from, &to, is_folder);
         let text = format!("Moved {from} to {to}.");
         Ok(ToolOutput::new(text).with_data(&Facts {
             from: from.to_string(),

@@ -1,4 +1,6 @@
-use everruns_core::file_system::{ContentVersion, FileContent, FileSystemError, ReadRange};
+use everruns_core::file_system::{
+    ContentVersion, FileContent, FileKind, FileSystemError, ReadRange, SessionFileSystemExt as _,
+};
 use everruns_core::path::WorkspacePath;
 
 use super::blocking::blocking;
@@ -24,10 +26,7 @@ pub(super) async fn check_seen(
     now: &FileContent,
 ) -> Result<(), ToolError> {
     let Some(seen) = context.seen().get(path) else {
-        return Err(ToolError::new(format!(
-            "{path} exists, and you have not read it in this session. Nothing was changed. Read it with read_file, \
-             then repeat the change."
-        )));
+        return Err(unread(context, path));
     };
     if seen.version == now.version() {
         return Ok(());
@@ -51,7 +50,46 @@ pub(super) async fn check_all_seen_below(
             check_seen(context, &path, &now).await?;
         }
     }
+    if !context.seen().has_forgotten() {
+        return Ok(());
+    }
+    let mut open = vec![folder.clone()];
+    while let Some(folder) = open.pop() {
+        let entries = context.file_system().list_all(&folder).await;
+        for entry in entries.map_err(errors::explain)? {
+            let path = folder
+                .join(&entry.name)
+                .map_err(|error| errors::explain(error.into()))?;
+            match entry.stat.kind {
+                FileKind::Directory => open.push(path),
+                FileKind::File => check_not_forgotten(context, &path)?,
+                _ => {}
+            }
+        }
+    }
     Ok(())
+}
+
+/// Makes sure that a file whose version is not known was never read.
+pub(super) fn check_not_forgotten(
+    context: &ToolContext,
+    path: &WorkspacePath,
+) -> Result<(), ToolError> {
+    if context.seen().may_have_forgotten(path) {
+        return Err(unread(context, path));
+    }
+    Ok(())
+}
+
+fn unread(context: &ToolContext, path: &WorkspacePath) -> ToolError {
+    let why = if context.seen().may_have_forgotten(path) {
+        "it is not known any more which version of it you have read"
+    } else {
+        "you have not read it in this session"
+    };
+    ToolError::new(format!(
+        "{path} exists, and {why}. Nothing was changed. Read it with read_file, then repeat the change."
+    ))
 }
 
 /// The result of a change; when another change came between reading and writing, with what that one was.

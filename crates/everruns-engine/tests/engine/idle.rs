@@ -6,7 +6,7 @@ use std::time::Duration;
 use everruns_core::session::SessionStore;
 use everruns_engine::Session;
 
-use crate::support::{Script, Watched, agent_of, engine_over, head, lengthen, memory};
+use crate::support::{Caching, Script, Watched, agent_of, engine_over, head, lengthen, memory};
 
 /// A session whose events make it this long, closed and without a handle.
 async fn closed_session(
@@ -131,4 +131,27 @@ async fn a_turn_after_a_pause_has_its_lease_renewed() {
     assert!((3..=5).contains(&renewed), "renewed {renewed} times");
     go.notify_one();
     assert!(pending.wait().await.unwrap().success);
+}
+
+/// What a head keeps only to be faster costs memory while nobody uses it.
+#[tokio::test(start_paused = true)]
+async fn an_idle_session_lets_its_head_forget_what_it_can_find_again() {
+    let (caching, head) = Caching::over(head(&memory(), "h").await);
+    let script = Script::new(["One.", "Two.", "Three."].map(crate::support::Step::Say));
+    let engine = everruns_engine::Engine::new();
+    let session = engine.create(agent_of(&script).build().unwrap());
+    let session = session.workspace(head);
+    session.send_and_wait("Work.").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(caching.drops(), 0, "its user may go on soon");
+    session.send_and_wait("Go on.").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(caching.drops(), 0, "the time begins with the last turn");
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    assert_eq!(caching.drops(), 1);
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    assert_eq!(caching.drops(), 1, "once is enough");
+    session.send_and_wait("Once more.").await.unwrap();
+    session.close().await;
+    assert_eq!(caching.drops(), 2, "a closed session does not wait");
 }

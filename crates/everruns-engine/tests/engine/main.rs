@@ -11,6 +11,8 @@ mod facts;
 mod files;
 #[cfg(feature = "tools")]
 mod finding;
+#[cfg(feature = "tools")]
+mod forgetting;
 mod held;
 mod idle;
 mod leases;

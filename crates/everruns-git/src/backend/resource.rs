@@ -95,6 +95,10 @@ impl WorkspaceHeadResource for GitHead {
         Arc::clone(&self.files)
     }
 
+    fn drop_caches(&self) {
+        self.last_kept.forget();
+    }
+
     async fn claim(&self, session: &SessionId) -> std::result::Result<(), WorkspaceError> {
         let session = session.to_string();
         self.run("claim the head", move |handle| {

@@ -38,7 +38,7 @@ struct Known {
 }
 
 impl LastKept {
-    /// Forgets it: the files are about to be changed.
+    /// Forgets it: the files are about to be changed, or nobody uses the head.
     pub(crate) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

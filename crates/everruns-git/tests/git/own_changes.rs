@@ -101,6 +101,8 @@ enum Step {
     /// The paths that changed since the last checkpoint are named.
     KeepPaths,
     KeepAll,
+    /// Nobody has used the head for a while.
+    Rest,
     /// All but the latest checkpoints go, and whatever nothing leads to any more.
     Clean,
 }
@@ -123,6 +125,10 @@ async fn keep_and_clean(steps: &[Step]) {
             }
             Step::KeepAll => {
                 head.checkpoint().await.unwrap();
+            }
+            Step::Rest => {
+                head.drop_caches();
+                continue;
             }
             Step::Clean => {
                 head.prune_checkpoints(1).await.unwrap();
@@ -153,6 +159,7 @@ fn generated_checkpoints_are_whole_whatever_git_removes_between_them() {
         3 => Just(Step::KeepPaths),
         3 => Just(Step::KeepAll),
         2 => Just(Step::Clean),
+        1 => Just(Step::Rest),
     ];
     proptest!(config, |(steps in prop::collection::vec(step, 4..40))| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -281,4 +288,26 @@ async fn h30_what_is_only_read_is_not_written() {
     git(&folder, &["fsck", "--strict"]);
     assert!(!loose.exists());
     assert_eq!(git(&folder, &["cat-file", "commit", &commit]), before);
+}
+
+/// What a head keeps of the last checkpoint is seen by what it does not look at; once it has let go of that, it looks at
+/// everything.
+#[tokio::test]
+async fn a_head_that_nobody_uses_keeps_nothing_of_the_last_checkpoint() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    head.checkpoint().await.unwrap();
+    write(&folder.join("unnamed.txt"), "unnamed\n");
+    let named = paths(&["named.txt"]);
+    write(&folder.join("named.txt"), "named\n");
+    let kept = head.checkpoint_paths(None, &named).await.unwrap();
+    let unnamed = |kept: &WorkspaceCheckpoint| {
+        let listed = git(&folder, &["ls-tree", "--name-only", &kept.revision]);
+        listed.lines().any(|name| name == "unnamed.txt")
+    };
+    assert!(!unnamed(&kept), "the caller vouched for it");
+    head.drop_caches();
+    let kept = head.checkpoint_paths(None, &named).await.unwrap();
+    assert!(unnamed(&kept));
 }

@@ -1,6 +1,7 @@
 //! A scripted model, tools that tell what happened, and shorthands.
 
 mod backend;
+mod caching;
 mod clock;
 #[cfg(feature = "tools")]
 mod desk;
@@ -21,6 +22,7 @@ use everruns_fs::{MemoryWorkspaceBackend, WorkspacePolicy};
 use futures::StreamExt as _;
 
 pub(crate) use backend::Swapped;
+pub(crate) use caching::Caching;
 pub(crate) use clock::SetClock;
 #[cfg(feature = "tools")]
 pub(crate) use desk::Desk;
