@@ -132,7 +132,12 @@ pub enum GitError {
         what: &'static str,
     },
     /// The head's folder holds work that no checkpoint can keep.
-    #[error("{} path(s) hold repositories of their own, {} among them", paths.len(), paths.first().map_or("", String::as_str))]
+    #[error(
+        "{} path(s) hold what no checkpoint can keep, such as repositories of their own or files that can't be read, {} \
+         among them",
+        paths.len(),
+        paths.first().map_or("", String::as_str)
+    )]
     HoldsOtherWork {
         /// The paths.
         paths: Vec<String>,
@@ -382,6 +387,11 @@ impl GitError {
 }
 
 impl GitError {
+    /// Whether this process lacks the permission.
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// Whether the process itself lacks something, so that the failure says nothing of what was looked at.
     pub(crate) fn is_of_process(&self) -> bool {
         let Self::Io { source, .. } = self else {

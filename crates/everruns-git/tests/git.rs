@@ -77,6 +77,8 @@ mod packs;
 mod parallel;
 #[path = "git/patch.rs"]
 mod patch;
+#[path = "git/picks.rs"]
+mod picks;
 #[path = "git/reflink.rs"]
 mod reflink;
 #[path = "git/restore.rs"]
@@ -93,6 +95,8 @@ mod unborn;
 mod undo;
 #[path = "git/unfinished.rs"]
 mod unfinished;
+#[path = "git/unreadable.rs"]
+mod unreadable;
 #[path = "git/untouched.rs"]
 mod untouched;
 #[path = "git/update.rs"]

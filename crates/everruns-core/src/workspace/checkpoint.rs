@@ -12,7 +12,7 @@ pub struct WorkspaceCheckpoint {
     pub number: u64,
     /// The backend's name of the state, such as a commit id.
     pub revision: String,
-    /// When it was taken.
+    /// When it was taken; where its backend doesn't know that any more, when what it holds was committed.
     pub created_at: Timestamp,
     /// What its maker called it.
     pub label: Option<String>,

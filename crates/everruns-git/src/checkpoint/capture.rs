@@ -12,11 +12,11 @@ use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use super::content::read_all;
 use super::learned::Learned;
 use super::manifest::{Announced, Manifest, StageEntry, Uncaptured};
-use crate::error::{GitStep as _, Result};
+use crate::error::{GitStep as _, IoStep as _, Result};
 use crate::index::mode_of;
 use crate::objects::{Edits, Material, Stored, hold, settle};
 use crate::scan::{Purpose, Scan, path_of, scan};
-use crate::state::MergeNotes;
+use crate::state::{MergeNotes, PickNotes};
 use crate::worktree::{Entry, Keep, Why};
 
 /// The state of a worktree.
@@ -135,10 +135,14 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
     let index = edits.apply_held(worktree, head_tree, &mut material)?;
     let mut manifest = Manifest {
         merge: MergeNotes::read(worktree.git_dir())?,
+        pick: PickNotes::read(worktree.git_dir())?,
         ..Manifest::default()
     };
     let mut new_paths = HashSet::new();
     let edits = unstaged(worktree, &scan, keep, &mut manifest, &mut new_paths)?;
+    if purpose == Purpose::Commit {
+        refuse_unread(worktree, &manifest)?;
+    }
     changed.extend(edits.paths());
     let unreadable = scan.unreadable.iter().map(|submodule| Uncaptured {
         path: submodule.path.clone(),
@@ -152,6 +156,12 @@ fn look(worktree: &gix::Repository, purpose: Purpose, keep: Keep) -> Result<Capt
         holds_work: true,
     });
     manifest.uncaptured.extend(nested);
+    let closed = scan.closed.iter().map(|path| Uncaptured {
+        path: path.clone(),
+        reason: Why::Unreadable.reason().to_owned(),
+        holds_work: true,
+    });
+    manifest.uncaptured.extend(closed);
     let files = edits.apply_held(worktree, index, &mut material)?;
     let state = Captured {
         head,
@@ -237,6 +247,19 @@ fn unstaged(
         }
     }
     Ok(edits)
+}
+
+/// Fails, as Git does, if there is a file that belongs into the commit and can't be read.
+fn refuse_unread(worktree: &gix::Repository, manifest: &Manifest) -> Result<()> {
+    let reason = Why::Unreadable.reason();
+    let unread = manifest.uncaptured.iter();
+    let Some(unread) = unread.clone().find(|entry| entry.reason == reason) else {
+        return Ok(());
+    };
+    let path = gix::path::from_bstr(unread.path.as_bstr()).git("convert a path")?;
+    let whole = worktree.workdir().map(|folder| folder.join(&path));
+    let denied = Err(std::io::Error::from(std::io::ErrorKind::PermissionDenied));
+    denied.step("read", &whole.unwrap_or_else(|| path.into_owned()))
 }
 
 /// Whether the path of `item` was only announced.

@@ -9,7 +9,7 @@ use super::Captured;
 use super::manifest::Manifest;
 use crate::error::{GitStep as _, Result};
 use crate::repository::{SIGNATURE_EMAIL, SIGNATURE_NAME};
-use crate::state::MergeNotes;
+use crate::state::{MergeNotes, PickNotes};
 
 /// The line of a checkpoint's message that names its head.
 const HEAD_TRAILER: &str = "Everruns-Head: ";
@@ -108,8 +108,9 @@ pub(crate) fn write(
     if !captured.manifest.is_empty() {
         let tree = captured.manifest.write(repository)?;
         // What is being merged, and what was put aside for that, is kept with it.
+        let picked = captured.manifest.pick.iter().flat_map(PickNotes::commits);
         let merged = captured.manifest.merge.iter();
-        let merged = merged.flat_map(MergeNotes::commits);
+        let merged = merged.flat_map(MergeNotes::commits).chain(picked);
         let merged: Vec<ObjectId> = merged.filter(|id| repository.has_object(id)).collect();
         parents.push(new("manifest", tree, &merged)?);
     }

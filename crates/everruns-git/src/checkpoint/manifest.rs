@@ -1,12 +1,14 @@
 //! What trees can't say about an index and a working tree.
 
+use std::path::Path;
+
 use gix::ObjectId;
 use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{GitError, GitStep as _, Result};
-use crate::state::MergeNotes;
+use crate::state::{MergeNotes, PickNotes};
 
 /// The manifest's file in its tree.
 const FILE: &str = "manifest.json";
@@ -64,12 +66,26 @@ pub(crate) struct Manifest {
     /// The merge that the next commit concludes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) merge: Option<MergeNotes>,
+    /// The cherry-pick or revert that the next commit goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pick: Option<PickNotes>,
 }
 
 impl Manifest {
     /// Whether the trees say it all.
     pub(crate) fn is_empty(&self) -> bool {
         self == &Self::default()
+    }
+
+    /// Has the worktree with this Git directory be in the middle of what this says, and of nothing else.
+    pub(crate) fn note(&self, git_dir: &Path) -> Result<()> {
+        // Both have a file for the message, so what goes, goes first.
+        if self.pick.is_none() {
+            PickNotes::put(None, git_dir)?;
+            return MergeNotes::put(self.merge.as_ref(), git_dir);
+        }
+        MergeNotes::put(self.merge.as_ref(), git_dir)?;
+        PickNotes::put(self.pick.as_ref(), git_dir)
     }
 
     /// Writes the manifest as a tree. It holds the conflicts' contents too, so that they are kept with it.

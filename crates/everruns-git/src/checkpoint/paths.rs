@@ -14,7 +14,7 @@ use super::learned::{Learned, TreeEntry};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
 use crate::objects::{Edits, Material};
-use crate::state::MergeNotes;
+use crate::state::{MergeNotes, PickNotes};
 use crate::threads::share_out;
 use crate::worktree::{Entry, Keep, read_each};
 
@@ -41,6 +41,7 @@ pub(crate) fn capture_paths(
     let is_set = |key| config.boolean(key).unwrap_or(false);
     let is_merging = MergeNotes::read(worktree.git_dir())?.is_some();
     if is_merging
+        || PickNotes::are_in(worktree.git_dir())
         || !known.manifest.is_empty()
         || is_set("core.ignoreCase")
         || is_set("core.sparseCheckout")
@@ -195,9 +196,11 @@ impl<'repo> Look<'repo> {
     fn at_all(mut self, paths: &[BString]) -> Result<Option<(Vec<Seen>, Vec<BString>)>> {
         let mut all = Vec::with_capacity(paths.len());
         for path in paths {
-            match self.at(path.as_bstr())? {
-                Some(seen) => all.push(seen),
-                None => return Ok(None),
+            match self.at(path.as_bstr()) {
+                Ok(Some(seen)) => all.push(seen),
+                Ok(None) => return Ok(None),
+                Err(failure) if failure.is_denied() => return Ok(None),
+                Err(failure) => return Err(failure),
             }
         }
         Ok(Some((all, self.folders)))

@@ -6,6 +6,7 @@ use gix::ObjectId;
 
 use super::{Captured, commit};
 use crate::error::{GitError, GitStep as _, IoStep as _, Result};
+use crate::repository::moved_at;
 
 /// A checkpoint that is kept.
 #[derive(Debug, Clone)]
@@ -24,7 +25,8 @@ pub(crate) struct Checkpoint {
     pub(crate) uncommitted: bool,
     /// How many paths differ from the commit it builds on; none in those of before this was counted.
     pub(crate) changed: Option<u64>,
-    /// When it was taken, in milliseconds since the epoch; of a clean state, when that was committed.
+    /// When it was taken, in milliseconds since the epoch; of a clean state whose reference has no log any more, when
+    /// that was committed.
     pub(crate) at: i64,
 }
 
@@ -44,6 +46,12 @@ impl Checkpoint {
         let (state, message) = commit::read(repository, id)?;
         let commit = repository.find_commit(id).git("read a checkpoint")?;
         let seconds = commit.time().git("read a checkpoint's time")?.seconds;
+        let logged = if message.is_none() {
+            let name = format!("{}{number}", prefix(head));
+            moved_at(repository.common_dir(), &name, id)?
+        } else {
+            None
+        };
         Ok(Self {
             head: head.to_owned(),
             number,
@@ -55,7 +63,7 @@ impl Checkpoint {
             uncommitted: !state.is_clean(),
             state,
             label: message.and_then(|message| message.label),
-            at: seconds.saturating_mul(1000),
+            at: logged.unwrap_or_else(|| seconds.saturating_mul(1000)),
         })
     }
 }

@@ -1,7 +1,6 @@
 //! Taking a checkpoint: capture, commit, flush, reference.
 
 use everruns_core::failpoint::hit;
-use gix::ObjectId;
 use gix::odb::memory::Storage;
 
 use super::reference::newest;
@@ -61,6 +60,7 @@ pub(crate) fn take_captured(
             });
         }
     }
+    let now = context.now();
     let itself = captured
         .commit()
         .filter(|_| captured.is_clean() && label.is_none());
@@ -73,24 +73,27 @@ pub(crate) fn take_captured(
             changed: Some(capture.changed.len() as u64),
             unborn: captured.commit().is_none(),
         };
-        commit::write(worktree, captured, &message, context.now())?
+        commit::write(worktree, captured, &message, now)?
     };
     let number = newest.map_or(1, |(number, _)| number + 1);
-    let checkpoint = Checkpoint::read(worktree, head, number, id)?;
+    let mut checkpoint = Checkpoint::read(worktree, head, number, id)?;
+    checkpoint.at = now.div_euclid(1000) * 1000;
     let objects = settle(worktree, stored)?;
     hit("git.checkpoint.after-commit")?;
     context.flushed.flush(worktree)?;
     hit("git.checkpoint.after-flush")?;
-    keep(worktree, &checkpoint.reference(), id, context.now())?;
+    let refs = Refs::new(worktree, now);
+    let name = checkpoint.reference();
+    if itself.is_some() {
+        // The commit says when it was made, and only the log of the reference when it was kept.
+        refs.create_logged(&name, id, "checkpoint")?;
+    } else {
+        refs.create(&name, id, "checkpoint")?;
+    }
+    flush_reference(worktree.common_dir(), &name)?;
     hit("git.checkpoint.after-reference")?;
     Ok(Taken {
         checkpoint,
         objects,
     })
-}
-
-/// Creates the reference `name` at `id`, durable once this returned.
-fn keep(repository: &gix::Repository, name: &str, id: ObjectId, at: i64) -> Result<()> {
-    Refs::new(repository, at).create(name, id, "checkpoint")?;
-    flush_reference(repository.common_dir(), name)
 }

@@ -20,7 +20,7 @@ use crate::files::Files;
 use crate::flush::{flush_folders_of, flush_reference};
 use crate::index::{self, IndexLock, Seen};
 use crate::repository::Refs;
-use crate::state::{MergeNotes, durable};
+use crate::state::durable;
 use crate::worktree::conversion;
 
 /// A head on its way from one state to another, with the lock of its index held.
@@ -76,7 +76,7 @@ impl<'a> Change<'a> {
         hit("git.restore.after-index")?;
         self.move_branch(self.before.commit(), self.target.commit())?;
         hit("git.restore.after-branch")?;
-        // Otherwise the next commit would conclude a merge whose changes have gone from the files.
+        // Otherwise the next commit would conclude a merge or a cherry-pick whose changes have gone from the files.
         self.note_merge(self.target)
     }
 
@@ -105,7 +105,7 @@ impl<'a> Change<'a> {
     }
 
     fn note_merge(&self, state: &Captured) -> Result<()> {
-        MergeNotes::put(state.manifest.merge.as_ref(), self.worktree.git_dir())
+        state.manifest.note(self.worktree.git_dir())
     }
 
     /// Makes the names of the files and of the index durable: once the intent is forgotten, nobody makes up for them.

@@ -15,7 +15,7 @@ use crate::index;
 use crate::names;
 use crate::repository::{Refs, tell_lack};
 use crate::state::{
-    HeadRecord, HeadState, Intent, Lock, MergeNotes, NameSlot, Operation, Origin, WorkspaceRecord,
+    HeadRecord, HeadState, Intent, Lock, NameSlot, Operation, Origin, WorkspaceRecord,
 };
 use crate::worktree::{LOCK_REASON, NewRecord, Worktree, populate};
 
@@ -196,7 +196,7 @@ fn build(
         let changes = steps.iter().map(|step| (step.path.as_bstr(), step.becomes));
         index::write_staged(&opened, files, &state, changes, &marks)?;
     }
-    MergeNotes::put(state.manifest.merge.as_ref(), opened.git_dir())?;
+    state.manifest.note(opened.git_dir())?;
     hit("git.create.after-index")?;
     bring_ignored(context, workspace, repository, record, &opened)?;
     hit("git.create.after-ignored")?;

@@ -14,7 +14,7 @@ pub(crate) use open::Opener;
 pub(crate) use partial::{is_partial_clone, tell_lack};
 pub(crate) use pattern_file::read as read_patterns;
 pub(crate) use refs::{
-    Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, dead_locks, is_of_dead, remove_dead_locks,
+    Refs, SIGNATURE_EMAIL, SIGNATURE_NAME, dead_locks, is_of_dead, moved_at, remove_dead_locks,
     signature_time,
 };
 pub(crate) use revision::{default_start, resolve};

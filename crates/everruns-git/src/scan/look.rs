@@ -28,6 +28,8 @@ pub(crate) struct Scan {
     pub(crate) unreadable: Vec<Unreadable>,
     /// Folders with files that the index knows, in which there is a repository as well.
     pub(crate) nested: Vec<BString>,
+    /// Folders that may not be looked into, and paths of the index in such folders. Git warns of them and goes on.
+    pub(crate) closed: Vec<BString>,
 }
 
 /// What a look is for.
@@ -95,7 +97,14 @@ pub(super) fn scan_at(worktree: &gix::Repository, purpose: Purpose, depth: usize
         unstaged: touched::items(worktree, &index, &told, purpose)?,
         unreadable: Vec::new(),
         nested: Vec::new(),
+        closed: untracked.closed,
     };
+    let closed = told
+        .iter()
+        .filter(|(_, found)| *found == tracked::Found::Closed);
+    let closed = closed.map(|(number, _)| index.entries()[*number].path(&index).to_owned());
+    scan.closed.extend(closed);
+    scan.closed.sort_unstable();
     if purpose != Purpose::KeepAway {
         let found = submodules::look(worktree, &index, folder, depth)?;
         scan.unstaged.extend(found.changed);

@@ -26,7 +26,7 @@ pub(super) fn items(
     let mut unread = Vec::new();
     for (number, found) in found {
         let status = match *found {
-            Found::Unchanged | Found::Unclear => continue,
+            Found::Unchanged | Found::Unclear | Found::Closed => continue,
             Found::Nothing => EntryStatus::Change(Change::Removed),
             Found::Announced => EntryStatus::IntentToAdd,
             Found::Other(worktree_mode) => EntryStatus::Change(Change::Type { worktree_mode }),

@@ -54,6 +54,8 @@ pub(super) enum Found {
         /// It can't have the same content.
         resized: bool,
     },
+    /// It is in a folder that nobody of us may look into.
+    Closed,
     /// This comparison can't tell.
     Unclear,
 }
@@ -167,8 +169,10 @@ enum Handle {
     Open(OwnedFd),
     /// There is no such folder.
     Missing,
-    /// It can't be opened.
+    /// It may not be opened.
     Closed,
+    /// It can't be opened.
+    Broken,
 }
 
 impl<'a> Folder<'a> {
@@ -194,7 +198,7 @@ impl<'a> Folder<'a> {
         match found {
             // The library passes over them.
             Found::Nothing if is_marked => Found::Unclear,
-            Found::Other(_) | Found::Announced | Found::Touched { .. }
+            Found::Other(_) | Found::Announced | Found::Touched { .. } | Found::Closed
                 if is_marked && rules.believes_marks =>
             {
                 Found::Unclear
@@ -216,12 +220,14 @@ impl<'a> Folder<'a> {
             Handle::Root => self.root,
             Handle::Open(handle) => handle,
             Handle::Missing => return Found::Nothing,
-            Handle::Closed => return Found::Unclear,
+            Handle::Closed => return Found::Closed,
+            Handle::Broken => return Found::Unclear,
         };
         let name = OsStr::from_bytes(name);
         match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => compare(entry, &stat, rules),
             Err(Errno::NOENT) => Found::Nothing,
+            Err(Errno::ACCESS | Errno::PERM) => Found::Closed,
             Err(_) => Found::Unclear,
         }
     }
@@ -283,7 +289,8 @@ fn descend(root: &OwnedFd, path: &BStr) -> Handle {
     match open_folder(root, path, FOLDER) {
         Ok(folder) => Handle::Open(folder),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Handle::Missing,
-        Err(_) => Handle::Closed,
+        Err(Errno::ACCESS | Errno::PERM) => Handle::Closed,
+        Err(_) => Handle::Broken,
     }
 }
 

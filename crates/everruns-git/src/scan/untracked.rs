@@ -15,7 +15,7 @@ use gix::index::State;
 use gix::index::entry::Mode;
 use gix::worktree::stack::state::ignore::Source;
 use rustix::fd::OwnedFd;
-use rustix::fs::OFlags;
+use rustix::fs::{Access, OFlags};
 use rustix::io::Errno;
 
 use super::listing::{Listing, Name};
@@ -36,6 +36,8 @@ pub(super) struct Untracked {
     pub(super) entries: Vec<Entry>,
     /// Folders below the root, with files that the index knows or could know, in which there is a `.git` as well.
     pub(super) nested: Vec<BString>,
+    /// Folders that may not be listed.
+    pub(super) closed: Vec<BString>,
 }
 
 /// Looks through the working tree of `worktree` at `root` for what `index` doesn't know.
@@ -94,6 +96,10 @@ impl Walk<'_> {
             Ok(opened) => opened,
             // It has gone since it was seen.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if !folder.path.is_empty() => {
+                return Ok(listing);
+            }
+            Err(Errno::ACCESS | Errno::PERM) if !folder.path.is_empty() => {
+                self.found.closed.push(folder.path.clone());
                 return Ok(listing);
             }
             Err(failure) => return Err(failure).step("open a folder", &self.whole(&folder.path)),
@@ -183,8 +189,27 @@ impl Walk<'_> {
             ),
         };
         let mode = if is_folder { Mode::DIR } else { Mode::FILE };
-        let platform = stack.at_entry(path.as_bstr(), Some(mode)).git(step)?;
-        Ok(platform.excluded_kind().is_some())
+        match stack.at_entry(path.as_bstr(), Some(mode)) {
+            Ok(platform) => Ok(platform.excluded_kind().is_some()),
+            Err(failure) => {
+                self.read_rules_above(path)?;
+                Err(failure).git(step)
+            }
+        }
+    }
+
+    /// Fails if there are rules for `path` that can't be read, and says where, which the library doesn't.
+    fn read_rules_above(&self, path: &BString) -> Result<()> {
+        let mut folder = path.as_bstr();
+        while !folder.is_empty() {
+            let above = folder.rfind_byte(b'/').unwrap_or(0);
+            folder = folder[..above].as_bstr();
+            let rules = self.whole(&below(&folder.to_owned(), BStr::new(".gitignore")));
+            if let Err(failure @ Errno::ACCESS) = rustix::fs::access(&rules, Access::READ_OK) {
+                return Err(failure).step("read what is ignored in", &rules);
+            }
+        }
+        Ok(())
     }
 
     /// Whether the folder `path` holds a repository other than this one.

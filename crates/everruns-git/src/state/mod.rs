@@ -11,6 +11,7 @@ mod lock;
 pub(crate) mod merge_notes;
 mod name;
 pub(crate) mod path_text;
+mod pick_notes;
 pub(crate) mod record;
 mod workspace_record;
 
@@ -22,4 +23,5 @@ pub(crate) use layout::Layout;
 pub(crate) use lock::{Lock, PATIENCE};
 pub(crate) use merge_notes::MergeNotes;
 pub(crate) use name::NameSlot;
+pub(crate) use pick_notes::PickNotes;
 pub(crate) use workspace_record::WorkspaceRecord;

@@ -27,6 +27,11 @@ pub(crate) fn degraded(
     settings(worktree, &mut facts)?;
     submodules(handle, worktree, scan, &mut facts)?;
     uncaptured(scan, &mut facts);
+    for path in &scan.closed {
+        let detail =
+            "it is in a folder that may not be looked into, or is one; checkpoints don't hold it";
+        facts.push(fact("unreadable", Some(path.as_ref()), detail));
+    }
     if !handle.context.opener.runs_filters() {
         filters(&handle.worktree().folder, worktree, scan, &mut facts)?;
     }

@@ -82,6 +82,7 @@ pub(crate) enum Why {
     Special,
     TooLarge,
     Name,
+    Unreadable,
 }
 
 impl Why {
@@ -92,6 +93,7 @@ impl Why {
             Self::Special => "a pipe, socket or device",
             Self::TooLarge => "a file of more than 1 GiB",
             Self::Name => "its name is one that some systems take for .git",
+            Self::Unreadable => "it can't be read: permission denied",
         }
     }
 }
@@ -214,7 +216,12 @@ impl<'repo> Reader<'repo> {
             let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > LARGE);
             is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        let (found, _alone) = self.files.read_after(&mut self.recent, path, alone)?;
+        let (found, _alone) = match self.files.read_after(&mut self.recent, path, alone) {
+            Err(failure) if failure.is_denied() => {
+                return Ok(Entry::Uncaptured(Why::Unreadable));
+            }
+            read => read?,
+        };
         match found {
             Found::Link(_) if is_no_name_of_a_link(path) => Ok(Entry::Uncaptured(Why::Name)),
             Found::Link(target) => Ok(Entry::Blob(

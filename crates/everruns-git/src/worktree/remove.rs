@@ -1,7 +1,13 @@
 //! Removing a worktree without following links out of it.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::{fs, io};
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType, Mode, OFlags};
 
 use super::Worktree;
 use crate::error::{GitError, IoStep as _, Result};
@@ -14,7 +20,7 @@ impl Worktree {
     pub(crate) fn set_aside(&self, aside: &Path) -> Result<bool> {
         match fs::rename(&self.folder, aside) {
             Ok(()) => Ok(true),
-            Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(failure) => Err(failure).step("move", &self.folder),
         }
     }
@@ -70,17 +76,71 @@ impl Worktree {
     }
 }
 
-/// Deletes `path` with everything below it; links are removed, never followed.
+/// Deletes `path` with everything below it, folders that nobody may write into included; links are removed, never
+/// followed.
 pub(crate) fn delete(path: &Path) -> Result<()> {
+    match remove(path) {
+        Err(failure) if failure.is_denied() => {
+            // What then still can't be removed says why.
+            if let Err(failure) = allow_removal(path) {
+                tracing::debug!(path = %path.display(), error = %failure, "not all of it can be made writable");
+            }
+            remove(path)
+        }
+        outcome => outcome,
+    }
+}
+
+fn remove(path: &Path) -> Result<()> {
     let outcome = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(failure) => Err(failure),
     };
     match outcome {
-        Err(failure) if failure.kind() != std::io::ErrorKind::NotFound => {
+        Err(failure) if failure.kind() != io::ErrorKind::NotFound => {
             Err(failure).step("delete", path)
         }
         _ => Ok(()),
     }
+}
+
+/// Gives the owner of the folder at `path`, and of all folders below it, the right to remove what is in them.
+fn allow_removal(path: &Path) -> io::Result<()> {
+    let above = path.parent().unwrap_or(path);
+    let name = path.file_name().unwrap_or_default();
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    allow_removal_in(&rustix::fs::open(above, flags, Mode::empty())?, name)
+}
+
+/// The same for the folder `name` in `above`, which is held open, so that no link that takes its place is followed.
+fn allow_removal_in(above: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(above, name, flags | OFlags::PATH, Mode::empty())?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode);
+    if !mode.contains(Mode::RWXU) {
+        // The mode of a handle that may only be looked at can't be changed but by this name of it.
+        let held = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        rustix::fs::chmod(held, mode | Mode::RWXU)?;
+    }
+    let mut folders = Vec::new();
+    {
+        let listed = rustix::fs::openat(&folder, ".", flags | OFlags::RDONLY, Mode::empty())?;
+        for entry in rustix::fs::Dir::new(listed)? {
+            let entry = entry?;
+            let may_be_folder =
+                matches!(entry.file_type(), FileType::Directory | FileType::Unknown);
+            let name = entry.file_name().to_bytes();
+            if may_be_folder && name != b"." && name != b".." {
+                folders.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+    }
+    for name in folders {
+        match allow_removal_in(&folder, &name) {
+            Err(failure) if failure.kind() == io::ErrorKind::NotADirectory => {}
+            outcome => outcome?,
+        }
+    }
+    Ok(())
 }

@@ -331,3 +331,46 @@ async fn a_missing_object_is_told() {
     );
     assert!(head.checkpoints().await.unwrap().is_empty());
 }
+
+/// A checkpoint of a clean head is its commit itself, and is nevertheless listed with the time at which it was taken, also
+/// once its reference is packed. It costs no object.
+#[tokio::test]
+async fn a_clean_checkpoint_has_the_time_at_which_it_was_taken() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    let date = "2001-01-01T00:00:00Z";
+    write(&folder.join("README.md"), "long ago\n");
+    git(&folder, &["commit", "-qam", "long ago", "--date", date]);
+    let tree = git(&folder, &["rev-parse", "HEAD^{tree}"]);
+    let old = ["commit-tree", "-p", "HEAD~1", "-m", "long ago", &tree];
+    #[expect(clippy::disallowed_methods, reason = "a commit with a date of its own")]
+    let made = std::process::Command::new("git")
+        .args(old)
+        .current_dir(&folder)
+        .env("GIT_COMMITTER_DATE", date)
+        .output()
+        .unwrap();
+    let commit = String::from_utf8(made.stdout).unwrap();
+    git(&folder, &["reset", "-q", "--hard", commit.trim()]);
+    let objects = git(project, &["count-objects"]);
+    // What was made just before is not younger.
+    let before = head.descriptor().created_at.as_millis().div_euclid(1000) * 1000;
+    let taken = head.checkpoint().await.unwrap();
+    assert_eq!(taken.revision, commit.trim());
+    assert!(taken.created_at.as_millis() >= before, "{taken:?}");
+    assert_eq!(git(project, &["count-objects"]), objects);
+    let listed = async || head.checkpoints().await.unwrap();
+    assert_eq!(listed().await, std::slice::from_ref(&taken));
+    assert_eq!(head.checkpoint().await.unwrap(), taken, "the same again");
+    git(project, &["pack-refs", "--all"]);
+    git(project, &["gc", "-q", "--prune=now"]);
+    assert_eq!(listed().await, std::slice::from_ref(&taken));
+    write(&folder.join("README.md"), "now\n");
+    head.checkpoint().await.unwrap();
+    let pruned = head.prune_checkpoints(1).await.unwrap().removed;
+    assert_eq!(pruned, std::slice::from_ref(&taken));
+    let log = project.join(".git/logs").join(taken.location.unwrap());
+    assert!(!log.exists(), "the log goes with the reference");
+}

@@ -35,6 +35,16 @@ impl<'repo> Refs<'repo> {
         self.update(name, target, &Expected::Nothing, why)
     }
 
+    /// As [`create`](Self::create), with a log of it where the repository keeps none of such references, too.
+    pub(crate) fn create_logged(&self, name: &str, target: ObjectId, why: &str) -> Result<()> {
+        log::begin(self.repository.common_dir(), name)?;
+        let created = self.create(name, target, why);
+        if created.is_err() && matches!(self.target(name), Ok(None)) {
+            log::remove(self.repository.common_dir(), name)?;
+        }
+        created
+    }
+
     /// Moves `name` from `expected` to `target`; `ReferenceMoved` if it is elsewhere.
     pub(crate) fn swap(
         &self,

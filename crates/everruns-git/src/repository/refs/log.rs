@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 
 use crate::error::{IoStep as _, Result};
+use crate::state::durable;
 
 /// The name under which this backend writes its own commits and reference logs.
 pub(crate) const SIGNATURE_NAME: &str = "everruns";
@@ -58,6 +59,32 @@ pub(super) fn append(repository: &gix::Repository, name: &str, moved: &Move<'_>)
         .open(&path)
         .step("open the log", &path)?;
     file.write_all(line.as_bytes()).step("write the log", &path)
+}
+
+/// Makes an empty log of `name`, so that its moves are told.
+pub(super) fn begin(common: &Path, name: &str) -> Result<()> {
+    let path = path(common, name);
+    let folder = path.parent().unwrap_or(&path);
+    fs::create_dir_all(folder).step("create", folder)?;
+    let mut options = fs::OpenOptions::new();
+    let opened = options.create(true).append(true).open(&path);
+    opened.step("open the log", &path).map(drop)
+}
+
+/// When the reference `name` was moved to `target`, in milliseconds since the epoch, if its log tells.
+pub(crate) fn moved_at(common: &Path, name: &str, target: ObjectId) -> Result<Option<i64>> {
+    let target = target.to_string();
+    let log = durable::read(&path(common, name))?.unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    // A line is: from, to, name, address, seconds, zone; a tab; why.
+    let moves = log.lines().rev().filter_map(|line| {
+        let (told, _) = line.split_once('\t').unwrap_or((line, ""));
+        let mut words = told.rsplit(' ');
+        let (_zone, seconds) = (words.next()?, words.next()?);
+        let to = told.split(' ').nth(1)?;
+        (to == target).then(|| seconds.parse::<i64>().ok())?
+    });
+    Ok(moves.map(|seconds| seconds.saturating_mul(1000)).next())
 }
 
 /// Whether the repository keeps a log of `name`, as `core.logAllRefUpdates` says it.

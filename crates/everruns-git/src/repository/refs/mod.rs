@@ -12,4 +12,4 @@ mod packed;
 pub(crate) use edit::Refs;
 pub(crate) use leftovers::{dead_locks, remove_dead_locks};
 pub(crate) use lock::is_of_dead;
-pub(crate) use log::{SIGNATURE_EMAIL, SIGNATURE_NAME, signature_time};
+pub(crate) use log::{SIGNATURE_EMAIL, SIGNATURE_NAME, moved_at, signature_time};
