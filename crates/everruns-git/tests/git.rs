@@ -57,6 +57,8 @@ mod identity;
 mod ignored;
 #[path = "git/input.rs"]
 mod input;
+#[path = "git/killed_filters.rs"]
+mod killed_filters;
 #[path = "git/kinds.rs"]
 mod kinds;
 #[path = "git/lifecycle.rs"]

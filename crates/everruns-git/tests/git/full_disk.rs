@@ -201,6 +201,81 @@ async fn h74_destroy_on_a_full_disk() {
     }
 }
 
+/// Proves H74 for forgetting checkpoints: those that stay are whole, and it can be done again.
+#[tokio::test]
+async fn h74_prune_on_a_full_disk() {
+    for left in LEFT {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        let folder = scene.folder(&head);
+        let project = &scene.repository.path;
+        for number in 1..=6 {
+            write(&folder.join("README.md"), &format!("{number}\n"));
+            head.checkpoint().await.unwrap();
+            if number == 3 {
+                // Those that are packed take a new file to go.
+                git(project, &["pack-refs", "--all"]);
+            }
+        }
+        write(&folder.join("README.md"), "changed\n");
+        let before = head.checkpoints().await.unwrap();
+        disk.fill(left);
+        let outcome = head.prune_checkpoints(2).await;
+        let what = format!("prune with {left} bytes left");
+        disk.free();
+        let failed = outcome.is_err();
+        check(&scene, &head, outcome.err(), &what);
+        let after = head.checkpoints().await.unwrap();
+        assert!(after.ends_with(&before[4..]), "{what}: {after:?}");
+        assert!(after.iter().all(|kept| before.contains(kept)), "{what}");
+        assert!(failed || left > 0, "{what}");
+        assert!(!failed || left < 262_144, "{what}");
+        scene.reopened();
+        nothing_is_left_over(&scene, &what).await;
+        head.prune_checkpoints(2).await.unwrap();
+        assert_eq!(head.checkpoints().await.unwrap(), before[4..], "{what}");
+    }
+}
+
+/// Proves H74 for making a head that ignored files come along into: all or nothing.
+#[tokio::test]
+async fn h74_create_with_ignored_files_on_a_full_disk() {
+    for left in [0, 131_072, 262_144, 393_216, 524_288] {
+        let Some(disk) = SmallDisk::mount(4096) else {
+            return;
+        };
+        let (scene, head) = scene(&disk).await;
+        let project = &scene.repository.path;
+        write(&project.join("ignored/cache"), &"cached\n".repeat(60_000));
+        write(&project.join("ignored/deep/other"), "other\n");
+        let workspace = scene.workspace().await;
+        let create = async || {
+            let new = workspace.head("two").include_ignored(["ignored/"]);
+            new.create().await
+        };
+        disk.fill(left);
+        let outcome = create().await;
+        let what = format!("create with {left} bytes left");
+        let failed = outcome.is_err();
+        disk.free();
+        check(&scene, &head, outcome.err(), &what);
+        scene.reopened();
+        nothing_is_left_over(&scene, &what).await;
+        assert_eq!(
+            workspace.heads().await.unwrap().len(),
+            if failed { 1 } else { 2 },
+            "{what}"
+        );
+        assert!(failed, "{what}: the file that comes along is larger");
+        let two = create().await.unwrap();
+        let folder = scene.folder(&two);
+        assert_eq!(read(&folder.join("ignored/cache")).len(), 420_000);
+        assert_eq!(read(&folder.join("ignored/deep/other")), "other\n");
+    }
+}
+
 /// The file system that the tests mount is as small as they say.
 #[test]
 fn a_small_disk_is_small() {
