@@ -48,7 +48,7 @@ pub use everruns_core::{
 };
 pub use everruns_engine::engine::DeleteError;
 pub use everruns_engine::session::{
-    HistoryMessage, HistoryPage, HistoryQuery, PlaceFiles, Rewound, SessionEvents,
+    HistoryMessage, HistoryPage, HistoryQuery, HistoryRewind, PlaceFiles, Rewound, SessionEvents,
     SessionInspection, SessionPlace, SessionUpdate, SessionUpdates,
 };
 pub use everruns_engine::transfer;

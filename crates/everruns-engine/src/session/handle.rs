@@ -183,7 +183,8 @@ impl Session {
         SessionUpdates::new(self.core.journal.watch_updates())
     }
 
-    /// Some messages of the conversation.
+    /// Some messages of the record, with calls, results and usage: those of the conversation, and those that a
+    /// [`rewind`](Self::rewind) has taken out of it, which the page's `rewinds` tell apart.
     ///
     /// # Errors
     /// The store's.

@@ -1,6 +1,6 @@
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
-use everruns_core::model::Message;
+use everruns_core::model::{Message, Usage};
 use everruns_core::session::{
     EventPayload, EventQuery, PageDirection, Sequence, SessionEvent, SessionStore, StoreError,
     ToolOutcome,
@@ -37,7 +37,7 @@ impl HistoryQuery {
     }
 }
 
-/// One message, with the place of its event.
+/// One message, with the place of its event and what is on record of it beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryMessage {
@@ -47,6 +47,30 @@ pub struct HistoryMessage {
     pub at: Timestamp,
     /// The message.
     pub message: Message,
+    /// The turn that it was said or called in; `None` for what the user says.
+    pub turn: Option<u64>,
+    /// What the request took that the model answered; `None` for messages that are none of the model's.
+    pub usage: Option<Usage>,
+    /// How the call ended; `None` for messages that are no tool's result. The message itself only tells whether it
+    /// succeeded.
+    pub outcome: Option<ToolOutcome>,
+}
+
+/// A place at which the session went back: what lies between is no part of the conversation any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HistoryRewind {
+    /// The place of the event that says so.
+    pub sequence: Sequence,
+    /// The event after which the conversation went on.
+    pub to: Sequence,
+}
+
+impl HistoryRewind {
+    /// Whether the message at `sequence` is no part of the conversation any more for that.
+    pub fn removes(&self, sequence: Sequence) -> bool {
+        self.to < sequence && sequence < self.sequence
+    }
 }
 
 /// Some messages, in the direction asked for.
@@ -55,6 +79,9 @@ pub struct HistoryMessage {
 pub struct HistoryPage {
     /// The messages.
     pub messages: Vec<HistoryMessage>,
+    /// Where the session went back, among the events that this page was read from, in the same direction. What it removes
+    /// are earlier messages, so that one who pages backwards from the end knows all of it before coming to them.
+    pub rewinds: Vec<HistoryRewind>,
     /// Where to go on; `None` when there are no more.
     pub next: Option<Sequence>,
 }
@@ -80,6 +107,10 @@ pub(super) async fn read(
                 return Ok(history);
             }
             history.next = Some(event.sequence);
+            if let EventPayload::Rewound { to, .. } = event.payload {
+                let sequence = event.sequence;
+                history.rewinds.push(HistoryRewind { sequence, to });
+            }
             history.messages.extend(message(event));
         }
         if page.next.is_none() {
@@ -94,28 +125,44 @@ pub(super) async fn read(
 }
 
 fn message(event: SessionEvent) -> Option<HistoryMessage> {
-    let message = match event.payload {
-        EventPayload::UserMessage { text } => Message::User { text },
+    let of = |message| HistoryMessage {
+        sequence: event.sequence,
+        at: event.at,
+        message,
+        turn: None,
+        usage: None,
+        outcome: None,
+    };
+    Some(match event.payload {
+        EventPayload::UserMessage { text } => of(Message::User { text }),
         EventPayload::AssistantMessage {
-            text, tool_calls, ..
-        } => Message::Assistant { text, tool_calls },
+            turn,
+            text,
+            tool_calls,
+            usage,
+            ..
+        } => HistoryMessage {
+            turn: Some(turn),
+            usage: Some(usage),
+            ..of(Message::Assistant { text, tool_calls })
+        },
         EventPayload::ToolResult {
+            turn,
             call_id,
             tool,
             output,
             outcome,
             ..
-        } => Message::ToolResult {
-            call_id,
-            tool,
-            output,
-            is_error: outcome != ToolOutcome::Succeeded,
+        } => HistoryMessage {
+            turn: Some(turn),
+            outcome: Some(outcome),
+            ..of(Message::ToolResult {
+                call_id,
+                tool,
+                output,
+                is_error: outcome != ToolOutcome::Succeeded,
+            })
         },
         _ => return None,
-    };
-    Some(HistoryMessage {
-        sequence: event.sequence,
-        at: event.at,
-        message,
     })
 }

@@ -39,7 +39,7 @@ pub(crate) use self::detached::{Stopped, detached};
 pub use self::error::{SessionEnvironmentError, SessionError};
 pub use self::events::SessionEvents;
 pub use self::handle::Session;
-pub use self::history::{HistoryMessage, HistoryPage, HistoryQuery};
+pub use self::history::{HistoryMessage, HistoryPage, HistoryQuery, HistoryRewind};
 pub(crate) use self::holder::{Holder, Life};
 pub use self::inspection::SessionInspection;
 use self::intent::Intent;

@@ -14,6 +14,7 @@ mod finding;
 #[cfg(feature = "tools")]
 mod forgetting;
 mod held;
+mod history;
 mod idle;
 mod leases;
 #[cfg(all(unix, feature = "tools"))]
