@@ -70,7 +70,7 @@ impl FoldingDisk {
                 temp.path(),
                 "test \"$(id -u)\" = 0 && test -e /dev/loop-control",
             );
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+        let in_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
         assert!(
             !(in_ci && kernel_can),
             "no disk that ignores case could be mounted, though the kernel has one"

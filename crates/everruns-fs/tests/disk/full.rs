@@ -30,7 +30,7 @@ impl SmallDisk {
         match mounted {
             Ok(()) => Some(Self { folder }),
             Err(errno) => {
-                let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+                let in_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
                 assert!(!in_ci, "no small disk could be mounted: {errno}");
                 eprintln!("NOT TESTED: no small disk could be mounted, so none was full: {errno}");
                 None

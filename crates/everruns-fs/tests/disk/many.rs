@@ -81,7 +81,7 @@ fn run_with_open_files(limit: u32, test: &str, folder: &std::path::Path) {
         .status()
         .unwrap();
     if status.code() == Some(77) {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+        let in_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
         assert!(!in_ci, "this process may not have {limit} files open");
         eprintln!("NOT TESTED: this process may not have {limit} files open");
         return;

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
 use everruns_core::failpoint;
-use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead};
+use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceError, WorkspaceHead};
 
 use crate::fixture::{Repository, Scene, backend, git, porcelain, read, snapshot, try_git, write};
 use crate::packs::work;
@@ -93,12 +93,19 @@ async fn child() {
 }
 
 async fn named(workspace: &Workspace, name: &str) -> WorkspaceHead {
-    let heads = workspace.heads().await.unwrap();
+    named_or_error(workspace, name).await.unwrap()
+}
+
+async fn named_or_error(
+    workspace: &Workspace,
+    name: &str,
+) -> Result<WorkspaceHead, WorkspaceError> {
+    let heads = workspace.heads().await?;
     let head = heads
         .iter()
         .find(|head| head.name.as_str() == name)
         .unwrap();
-    workspace.open_head(&head.id).await.unwrap()
+    workspace.open_head(&head.id).await
 }
 
 async fn workspace(scene: &Scene, backend: Arc<dyn WorkspaceBackend>) -> Workspace {
@@ -447,6 +454,29 @@ async fn h64_what_is_written_after_a_killed_destroy_is_kept() {
     }
 }
 
+/// H64: where the folder was there is something else by now. Both stay until that has gone, and then the end is the same.
+#[tokio::test]
+async fn h64_a_killed_destroy_waits_for_who_took_the_folders_place() {
+    let scene = Scene::new();
+    let project = &scene.repository.path;
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("work.txt"), "work\n");
+    killed(&scene, "destroy", "git.destroy.after-aside");
+    let aside = scene.state.join("leaving").join(head.id().as_str());
+    write(&folder.join("target/output.txt"), "a build went on\n");
+    let workspace = workspace(&scene, scene.reopened()).await;
+    assert!(named_or_error(&workspace, "one").await.is_err());
+    assert!(head.destroy().await.is_err());
+    assert!(folder.join("target/output.txt").exists());
+    assert!(aside.join("work.txt").exists());
+    std::fs::remove_dir_all(&folder).unwrap();
+    scene.reopened();
+    assert!(!folder.exists() && !aside.exists());
+    let kept = head.destroy().await.unwrap().kept_ref.unwrap();
+    assert_eq!(git(project, &["show", &format!("{kept}:work.txt")]), "work");
+}
+
 /// H64: what nobody can keep, made between the kill and the next open, takes the destruction back.
 #[tokio::test]
 async fn h64_a_killed_destroy_is_taken_back_for_a_repository_made_since() {
@@ -642,13 +672,7 @@ async fn a_failed_create_leaves_nothing() {
         let before = snapshot(&scene.repository.path);
         failpoint::arm(*failpoint, || false);
         let failure = workspace.head("new").create().await.unwrap_err();
-        assert!(
-            matches!(
-                failure,
-                everruns_core::workspace::WorkspaceError::Failpoint(_)
-            ),
-            "{failure}"
-        );
+        assert!(matches!(failure, WorkspaceError::Failpoint(_)), "{failure}");
         failpoint::disarm_all();
         assert!(workspace.heads().await.unwrap().is_empty());
         assert_eq!(snapshot(&scene.repository.path), before);

@@ -288,3 +288,26 @@ fn a_small_disk_is_small() {
     disk.free();
     more(&disk.folder()).unwrap();
 }
+
+/// Where no disk can be mounted, these tests say so, and fail in CI.
+#[test]
+fn without_a_disk_of_their_own_these_tests_fail_in_ci() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("test");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for (ci, passes) in [(None, true), (Some("true"), false), (Some("1"), false)] {
+        let mut child = everruns_testkit::ordinary::command(&program, folder.path()).unwrap();
+        child
+            .args(["full_disk::a_small_disk_is_small", "--exact"])
+            .args(["--nocapture"])
+            .env("TMPDIR", folder.path())
+            .env_remove("CI");
+        if let Some(ci) = ci {
+            child.env("CI", ci);
+        }
+        let output = child.output().unwrap();
+        assert_eq!(output.status.success(), passes, "CI: {ci:?}");
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(words.contains("NOT TESTED"), passes, "{words}");
+    }
+}
