@@ -219,6 +219,9 @@ pub struct SearchSummary {
     pub binary: u64,
     /// How many files were passed over as too large.
     pub too_large: u64,
+    /// How many files were not searched to their end, as the pattern takes too long in them.
+    #[serde(default)]
+    pub too_slow: u64,
     /// Why it stopped early; `None` when all was searched.
     pub truncation: Option<Truncation>,
     /// Where to continue after a truncation: the [`SearchQuery::after`] of the next search.

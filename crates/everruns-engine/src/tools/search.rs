@@ -28,6 +28,8 @@ pub(super) struct Facts {
     binary: u64,
     /// How many files were passed over as too large.
     too_large: u64,
+    /// How many files were not searched to their end, as the pattern takes too long in them.
+    too_slow: u64,
     /// How many files and folders could not be searched.
     failed: usize,
     /// Whether a limit ended the search.
@@ -107,6 +109,7 @@ pub(super) async fn run(
         matches: summary.matches,
         binary: summary.binary,
         too_large: summary.too_large,
+        too_slow: summary.too_slow,
         failed: failed.len(),
         cut: summary.truncation.is_some(),
         next: summary.resume_after.as_ref().map(ToString::to_string),
@@ -125,6 +128,13 @@ fn conclude(shown: &mut String, summary: &SearchSummary, failed: &[FileSystemErr
             // Writing to a text cannot fail.
             let _infallible = writeln!(shown, "[{count} files were passed over as {reason}]");
         }
+    }
+    if summary.too_slow > 0 {
+        let _infallible = writeln!(
+            shown,
+            "[{} files were not searched to their end, as the pattern takes too long in them: use a simpler one]",
+            summary.too_slow
+        );
     }
     for error in failed.iter().take(MAX_ERRORS) {
         let error = escaped(&error.to_string());

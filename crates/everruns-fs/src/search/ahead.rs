@@ -142,12 +142,15 @@ impl<'scope, 'env, S: SearchSource> Ahead<'scope, 'env, S> {
         while self.made - self.told >= MAX_UNDER_WAY && self.help(collector) {}
     }
 
-    /// Tells all that is left, unless the search is over.
+    /// Tells all that is left, unless the search is over; but something in any case, so that the next one advances.
     pub(super) fn finish(mut self, collector: &mut Collector<'_>) {
         if !self.next.is_empty() {
             self.hand_over(collector);
         }
-        while self.told < self.made && !collector.is_over() && self.help(collector) {}
+        while self.told < self.made
+            && (!collector.is_over() || (!collector.is_closed() && !collector.has_advanced()))
+            && self.help(collector)
+        {}
     }
 
     fn hand_over(&mut self, collector: &Collector<'_>) {
@@ -226,7 +229,7 @@ impl<'scope, 'env, S: SearchSource> Ahead<'scope, 'env, S> {
             };
             self.told += 1;
             for (path, outcome) in told {
-                if collector.is_over() {
+                if collector.is_closed() {
                     return;
                 }
                 outcome.apply(&path, collector);

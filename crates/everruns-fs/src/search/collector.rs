@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use everruns_core::file_system::{
@@ -6,7 +7,9 @@ use everruns_core::file_system::{
 };
 use everruns_core::path::WorkspacePath;
 
+use super::bounded::Unfinished;
 use super::lines::FileLines;
+use super::watch::Watch;
 
 /// Where results go; `false` says that nobody wants more.
 type Output<'a> = &'a mut dyn FnMut(Result<SearchEvent, FileSystemError>) -> bool;
@@ -22,12 +25,15 @@ type IsAbandoned<'a> = &'a dyn Fn() -> bool;
 pub struct Collector<'a> {
     output: Output<'a>,
     budget: Budget,
-    deadline: Option<Instant>,
+    watch: Watch,
     summary: SearchSummary,
     /// The last path that was dealt with completely and that may be told.
     done: Option<WorkspacePath>,
     /// The last line of `done` that was dealt with, when there may be more of them.
     done_line: Option<u64>,
+    /// Whether any file was dealt with.
+    has_advanced: bool,
+    time_is_up: bool,
     abandoned: bool,
     is_abandoned: Option<IsAbandoned<'a>>,
 }
@@ -72,10 +78,15 @@ impl<'a> Collector<'a> {
                 bytes,
                 line_bytes,
             },
-            deadline: Instant::now().checked_add(time),
+            watch: Watch {
+                deadline: Instant::now().checked_add(time),
+                is_abandoned: None,
+            },
             summary: SearchSummary::default(),
             done: query.after.clone(),
             done_line: query.after_line,
+            has_advanced: false,
+            time_is_up: false,
             abandoned: false,
             is_abandoned: None,
         }
@@ -88,17 +99,41 @@ impl<'a> Collector<'a> {
         self
     }
 
+    /// Also stops within a file, when `is_abandoned` says so.
+    #[must_use]
+    pub(super) fn until_within(
+        mut self,
+        is_abandoned: Arc<dyn Fn() -> bool + Send + Sync>,
+    ) -> Self {
+        self.watch.is_abandoned = Some(is_abandoned);
+        self
+    }
+
+    /// For those who look into the files.
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     /// Whether the search has to stop: a limit is reached, time is up, or nobody listens.
     pub fn is_over(&mut self) -> bool {
         self.abandoned |= self.is_abandoned.is_some_and(|is_abandoned| is_abandoned());
         if self.abandoned || self.summary.truncation.is_some() {
             return true;
         }
-        if self.deadline.is_some_and(|end| Instant::now() >= end) {
-            self.truncate(Truncation::Time);
-            return true;
+        if self.watch.deadline.is_some_and(|end| Instant::now() >= end) {
+            self.time_is_up = true;
         }
-        false
+        self.time_is_up
+    }
+
+    /// Whether nothing more may be shown. What was found before time was up still may.
+    pub(super) fn is_closed(&self) -> bool {
+        self.abandoned || self.summary.truncation.is_some()
+    }
+
+    /// Whether any file was dealt with, so that a search that goes on advances.
+    pub(super) fn has_advanced(&self) -> bool {
+        self.has_advanced
     }
 
     /// Counts a file that is looked at.
@@ -143,6 +178,17 @@ impl<'a> Collector<'a> {
         self.complete(path);
     }
 
+    /// Gives up the file at `path`. When time is up, the next search begins with it; if it was the first already, it is passed
+    /// over, so that the next one advances.
+    pub(super) fn give_up(&mut self, path: &WorkspacePath, unfinished: Unfinished) {
+        if unfinished == Unfinished::Over && self.has_advanced {
+            self.truncate(Truncation::Time);
+            return;
+        }
+        self.summary.too_slow += 1;
+        self.complete(path);
+    }
+
     /// Passes over the file at `path` because it is not asked for, so that a continued search need not look at it
     /// again. The path may be told as the one to continue after, so the query's filter must allow it.
     pub fn pass_over(&mut self, path: &WorkspacePath) {
@@ -158,6 +204,9 @@ impl<'a> Collector<'a> {
 
     /// Ends the search with its summary.
     pub fn finish(mut self) {
+        if self.time_is_up && self.summary.truncation.is_none() {
+            self.truncate(Truncation::Time);
+        }
         let summary = std::mem::take(&mut self.summary);
         self.emit(Ok(SearchEvent::Summary(summary)));
     }
@@ -170,6 +219,12 @@ impl<'a> Collector<'a> {
     /// file; a file that is too much for a page of its own is cut between two lines. They were found with this or an earlier,
     /// larger budget.
     pub(super) fn add_lines(&mut self, path: &WorkspacePath, found: FileLines) {
+        if let Some(unfinished) = found.unfinished {
+            self.give_up(path, unfinished);
+            if self.summary.truncation.is_some() {
+                return;
+            }
+        }
         let mut rest = self.budget;
         let overflow = found
             .lines
@@ -204,6 +259,7 @@ impl<'a> Collector<'a> {
     }
 
     fn complete(&mut self, path: &WorkspacePath) {
+        self.has_advanced = true;
         self.done = Some(path.clone());
         self.done_line = None;
     }

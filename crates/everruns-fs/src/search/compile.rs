@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use everruns_core::file_system::{FileSystemError, GrepQuery, GrepShow, SearchQuery, SearchTarget};
 use everruns_core::path::WorkspacePath;
 use globset::GlobSet;
@@ -5,19 +7,29 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use super::collector::Collector;
+use super::effort::Effort;
 use super::globs;
 use super::look::Looker;
 use super::order::compare_by_components;
 
 /// The most memory that a compiled expression, and separately its automaton's cache, may take.
-const MAX_REGEX_BYTES: usize = 10 << 20;
+pub(super) const MAX_REGEX_BYTES: usize = 10 << 20;
 
 /// A query whose patterns are checked and compiled.
 #[derive(Debug)]
 pub struct CompiledSearch {
     query: SearchQuery,
     globs: Option<GlobSet>,
-    grep: Option<(RegexMatcher, SearcherBuilder, GrepShow)>,
+    grep: Option<Grep>,
+}
+
+/// A compiled search for lines.
+#[derive(Debug)]
+struct Grep {
+    matcher: RegexMatcher,
+    searcher: SearcherBuilder,
+    show: GrepShow,
+    effort: Arc<Effort>,
 }
 
 impl CompiledSearch {
@@ -35,7 +47,13 @@ impl CompiledSearch {
                     [] => None,
                     patterns => Some(globs::compile(patterns)?),
                 };
-                (globs, Some((matcher(grep)?, searcher(grep), grep.show)))
+                let compiled = Grep {
+                    matcher: matcher(grep)?,
+                    searcher: searcher(grep),
+                    show: grep.show,
+                    effort: Arc::new(Effort::of(grep)),
+                };
+                (globs, Some(compiled))
             }
             _ => {
                 return Err(globs::invalid(
@@ -83,7 +101,8 @@ impl CompiledSearch {
 
     /// How many lines of the file at `path` an earlier search dealt with, when it ended there.
     pub(super) fn shown_before(&self, path: &WorkspacePath) -> u64 {
-        let shows_lines = matches!(self.grep, Some((_, _, GrepShow::Lines)));
+        let grep = self.grep.as_ref();
+        let shows_lines = grep.is_some_and(|grep| grep.show == GrepShow::Lines);
         match (self.query.after_line, &self.query.after) {
             (Some(line), Some(after)) if shows_lines && after == path => line,
             _ => 0,
@@ -95,9 +114,10 @@ impl CompiledSearch {
     /// Does nothing for a query that asks for paths. A file with a NUL byte is passed over as binary, unless it
     /// starts with a UTF-16 byte-order mark.
     pub fn search_bytes(&self, path: &WorkspacePath, bytes: &[u8], collector: &mut Collector<'_>) {
-        let Some(mut looker) = self.looker() else {
+        let Some(looker) = self.looker() else {
             return;
         };
+        let mut looker = looker.until(collector.watch().clone());
         looker
             .look(path, bytes, collector.budget(), self.shown_before(path))
             .tell(path, collector);
@@ -105,8 +125,14 @@ impl CompiledSearch {
 
     /// What looks for the lines; `None` for a query that asks for paths.
     pub(super) fn looker(&self) -> Option<Looker> {
-        let (matcher, searcher, show) = self.grep.as_ref()?;
-        Some(Looker::new(matcher.clone(), searcher.build(), *show))
+        let grep = self.grep.as_ref()?;
+        let (matcher, searcher) = (grep.matcher.clone(), grep.searcher.build());
+        Some(Looker::new(
+            matcher,
+            searcher,
+            grep.show,
+            Arc::clone(&grep.effort),
+        ))
     }
 }
 

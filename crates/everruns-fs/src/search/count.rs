@@ -4,20 +4,25 @@ use everruns_core::path::WorkspacePath;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkMatch};
 
-/// How many lines of `bytes` match, counted no further than `enough`.
+use super::bounded::{self, Bounds, Unfinished};
+
+/// How many lines of `bytes` match, counted no further than `enough`; or why they could not be counted.
 pub(super) fn lines(
     matcher: &RegexMatcher,
     searcher: &mut Searcher,
     path: &WorkspacePath,
     bytes: &[u8],
+    bounds: Bounds<'_>,
     enough: u64,
-) -> u64 {
+) -> Result<u64, Unfinished> {
     let mut counter = Counter { lines: 0, enough };
     // As for lines that are shown: what was counted before a transcoding gives up is right.
-    if let Err(error) = searcher.search_slice(matcher, bytes, &mut counter) {
-        tracing::debug!(%path, %error, "search of a file ended early");
+    match bounded::search(matcher, searcher, bytes, bounds, &mut counter) {
+        Ok(Some(unfinished)) if counter.lines < enough => return Err(unfinished),
+        Ok(_) => {}
+        Err(error) => tracing::debug!(%path, %error, "search of a file ended early"),
     }
-    counter.lines
+    Ok(counter.lines)
 }
 
 struct Counter {

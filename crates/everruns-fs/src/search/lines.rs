@@ -7,6 +7,7 @@ use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
+use super::bounded::{self, Bounds, Unfinished};
 use super::collector::Budget;
 
 /// One line of a file, ready to be shown.
@@ -27,6 +28,8 @@ pub(super) struct FileLines {
     pub(super) overflow: Option<Truncation>,
     /// The number of the first line that did not fit.
     pub(super) cut_at: Option<u64>,
+    /// Why the file was not searched to its end.
+    pub(super) unfinished: Option<Unfinished>,
 }
 
 /// The lines found in `bytes` after the first `shown_before`, as far as `budget` allows.
@@ -35,6 +38,7 @@ pub(super) fn search(
     searcher: &mut Searcher,
     path: &WorkspacePath,
     bytes: &[u8],
+    bounds: Bounds<'_>,
     budget: Budget,
     shown_before: u64,
 ) -> FileLines {
@@ -43,15 +47,18 @@ pub(super) fn search(
             lines: Vec::new(),
             overflow: None,
             cut_at: None,
+            unfinished: None,
         },
         matcher,
+        bounds,
         budget,
         shown_before,
     };
     // The sink never fails and a slice has no I/O; what is left is a transcoding that gives up, after which
     // the lines found so far are still right.
-    if let Err(error) = searcher.search_slice(matcher, bytes, &mut gathering) {
-        tracing::debug!(%path, %error, "search of a file ended early");
+    match bounded::search(matcher, searcher, bytes, bounds, &mut gathering) {
+        Ok(unfinished) => gathering.found.unfinished = unfinished,
+        Err(error) => tracing::debug!(%path, %error, "search of a file ended early"),
     }
     gathering.found
 }
@@ -59,6 +66,7 @@ pub(super) fn search(
 struct Gathering<'a> {
     found: FileLines,
     matcher: &'a RegexMatcher,
+    bounds: Bounds<'a>,
     budget: Budget,
     /// Lines up to this number were shown before.
     shown_before: u64,
@@ -93,10 +101,20 @@ impl Gathering<'_> {
         self.found.overflow.is_none()
     }
 
-    /// Where the match is in a line; its start for one that goes over several lines.
+    /// Where the match, or its end, is in a line; the line's start for one that goes over several lines.
     fn first_match(&self, line: &[u8]) -> Range<usize> {
-        match self.matcher.find(line) {
-            Ok(Some(found)) => found.start()..found.end(),
+        let effort = self.bounds.effort;
+        if effort.is_small(line.len()) {
+            return match self.matcher.find(line) {
+                Ok(Some(found)) => found.start()..found.end(),
+                _ => 0..0,
+            };
+        }
+        if !effort.is_quick(&mut None, line, 0, false) {
+            return 0..0;
+        }
+        match self.matcher.shortest_match(line) {
+            Ok(Some(end)) => end..end,
             _ => 0..0,
         }
     }

@@ -1,13 +1,18 @@
+use std::sync::Arc;
+
 use everruns_core::file_system::GrepShow;
 use everruns_core::path::WorkspacePath;
 use grep_regex::RegexMatcher;
 use grep_searcher::Searcher;
 
+use super::bounded::{Bounds, Unfinished};
 use super::collector::{Budget, Collector};
 use super::compile::CompiledSearch;
 use super::count;
+use super::effort::Effort;
 use super::lines::{self, FileLines};
 use super::source::{SearchSource, SourceFile};
+use super::watch::Watch;
 
 /// What became of one file.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub(super) enum Outcome {
     None,
     Binary,
     TooLarge,
+    /// It was not searched to its end.
+    Unfinished(Unfinished),
     Gone,
     Failed(everruns_core::file_system::FileSystemError),
     /// It was not asked for.
@@ -44,6 +51,7 @@ impl Outcome {
             Self::Count(lines) => collector.add_count(path, lines),
             Self::Binary => collector.pass_over_binary(path),
             Self::TooLarge => collector.pass_over_large(path),
+            Self::Unfinished(unfinished) => collector.give_up(path, unfinished),
             Self::Gone => {}
             Self::Failed(error) => collector.report(error),
             Self::None | Self::PassedOver => collector.pass_over(path),
@@ -57,15 +65,30 @@ pub(super) struct Looker {
     matcher: RegexMatcher,
     searcher: Searcher,
     show: GrepShow,
+    effort: Arc<Effort>,
+    watch: Watch,
 }
 
 impl Looker {
-    pub(super) fn new(matcher: RegexMatcher, searcher: Searcher, show: GrepShow) -> Self {
+    pub(super) fn new(
+        matcher: RegexMatcher,
+        searcher: Searcher,
+        show: GrepShow,
+        effort: Arc<Effort>,
+    ) -> Self {
         Self {
             matcher,
             searcher,
             show,
+            effort,
+            watch: Watch::default(),
         }
+    }
+
+    /// Also stops within a file, when `watch` is over.
+    pub(super) fn until(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
     }
 
     /// What is to be shown of `bytes`; lines after the first `shown_before` as far as `budget` allows.
@@ -80,19 +103,32 @@ impl Looker {
             return Outcome::Binary;
         }
         let (matcher, searcher) = (&self.matcher, &mut self.searcher);
+        let bounds = Bounds {
+            effort: &self.effort,
+            watch: &self.watch,
+        };
         match self.show {
-            GrepShow::Files => match count::lines(matcher, searcher, path, bytes, 1) {
-                0 => Outcome::None,
-                _ => Outcome::File,
+            GrepShow::Files => match count::lines(matcher, searcher, path, bytes, bounds, 1) {
+                Ok(0) => Outcome::None,
+                Ok(_) => Outcome::File,
+                Err(unfinished) => Outcome::Unfinished(unfinished),
             },
-            GrepShow::Counts => match count::lines(matcher, searcher, path, bytes, u64::MAX) {
-                0 => Outcome::None,
-                lines => Outcome::Count(lines),
-            },
-            _ => {
-                let found = lines::search(matcher, searcher, path, bytes, budget, shown_before);
-                Outcome::Lines(found)
+            GrepShow::Counts => {
+                match count::lines(matcher, searcher, path, bytes, bounds, u64::MAX) {
+                    Ok(0) => Outcome::None,
+                    Ok(lines) => Outcome::Count(lines),
+                    Err(unfinished) => Outcome::Unfinished(unfinished),
+                }
             }
+            _ => Outcome::Lines(lines::search(
+                matcher,
+                searcher,
+                path,
+                bytes,
+                bounds,
+                budget,
+                shown_before,
+            )),
         }
     }
 

@@ -5,15 +5,20 @@
 //! `.ignore` files are read like any other file of the tree, and neither they nor any result can come from
 //! outside. Ignore files above the tree, the user's global ones and `.git/info/exclude` are not consulted.
 //!
-//! Paths come in byte order of their components. A file's lines are shown together or not at all, unless
-//! they alone exceed a limit; so a search that continues after
-//! [`resume_after`](everruns_core::file_system::SearchSummary::resume_after) repeats nothing, and loses lines only
-//! of a file that is too much for one answer.
+//! Paths come in byte order of their components. A file's lines are shown together or not at all, unless they alone exceed
+//! a limit: then the search goes on after the last line that was shown
+//! ([`resume_line`](everruns_core::file_system::SearchSummary::resume_line)). It repeats nothing and loses nothing.
+//!
+//! No step takes long. A text in which an expression might take long is gone through in parts, with a look at the clock
+//! before each; where a single step might, an automaton that gives up in time is asked first, and a file in which it gives
+//! up is passed over and counted ([`too_slow`](everruns_core::file_system::SearchSummary::too_slow)).
 
 mod ahead;
+mod bounded;
 mod collector;
 mod compile;
 mod count;
+mod effort;
 mod globs;
 mod lines;
 mod look;
@@ -23,6 +28,7 @@ mod source;
 pub mod stream;
 mod types;
 mod walk;
+mod watch;
 
 pub use collector::Collector;
 pub use compile::CompiledSearch;

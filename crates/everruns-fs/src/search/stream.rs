@@ -1,6 +1,7 @@
 //! Runs a search on a thread that may block and gives its results as a stream.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use everruns_core::file_system::{FileSystemError, SearchEvent, SearchStream};
@@ -58,7 +59,7 @@ impl Output {
     }
 }
 
-/// Searches `source`. Dropping the stream stops the search at its next file.
+/// Searches `source`. Dropping the stream stops the search, in a large file at its next part.
 ///
 /// # Errors
 /// When the searched folder cannot be opened. Later errors come in the stream, and the search goes on.
@@ -74,6 +75,7 @@ pub async fn run<S: SearchSource>(
     let (source, folder) = opened.await?;
     let (to, received) = mpsc::channel(BUFFERED_BATCHES);
     let searching = blocking(move || {
+        let listeners = to.clone();
         let output = RefCell::new(Output {
             to,
             batch: Vec::new(),
@@ -81,7 +83,9 @@ pub async fn run<S: SearchSource>(
         });
         let is_abandoned = || output.borrow_mut().is_abandoned();
         let mut take = |event| output.borrow_mut().take(event);
-        let mut collector = Collector::new(search.query(), &mut take).until(&is_abandoned);
+        let mut collector = Collector::new(search.query(), &mut take)
+            .until(&is_abandoned)
+            .until_within(Arc::new(move || listeners.is_closed()));
         walk(&source, &search, folder, &mut collector);
         collector.finish();
         Ok(())

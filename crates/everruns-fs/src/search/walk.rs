@@ -21,6 +21,7 @@ pub(super) fn walk<S: SearchSource>(
     thread::scope(|scope| {
         let ahead = search
             .looker()
+            .map(|looker| looker.until(collector.watch().clone()))
             .map(|looker| Ahead::new(scope, &shared, source, search, looker));
         let mut walk = Walk {
             source,

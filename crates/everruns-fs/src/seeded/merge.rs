@@ -231,6 +231,7 @@ impl Merge {
             matches: self.shown as u64,
             binary: below.binary + seeds.binary,
             too_large: below.too_large + seeds.too_large,
+            too_slow: below.too_slow + seeds.too_slow,
             truncation,
             resume_after: reached,
             resume_line: line,

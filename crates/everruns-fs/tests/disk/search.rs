@@ -176,6 +176,168 @@ async fn h47_limits_hold_and_are_stated() {
     .await;
 }
 
+/// Letters in an order in which no automaton finds a period.
+fn disorder(length: usize) -> String {
+    let mut random = 7_u32;
+    let mut next = || {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if random >> 31 == 0 { 'a' } else { 'b' }
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Proves H47: a pattern that takes minutes in one line of one file costs that file alone, and the search says so.
+#[tokio::test]
+async fn h47_no_line_takes_longer_than_a_search_may() {
+    let fixture = Fixture::new(Resolution::Kernel);
+    fixture.put("slow", &disorder(40_000));
+    fixture.put("z", &format!("{}cd\n", "a".repeat(1_001)));
+    for (show, multiline) in [
+        (GrepShow::Lines, false),
+        (GrepShow::Counts, false),
+        (GrepShow::Files, true),
+    ] {
+        let mut lines = GrepQuery::new("[ab]*a[ab]{1000}[cd][cd]");
+        (lines.multiline, lines.show) = (multiline, show);
+        let began = Instant::now();
+        let query = SearchQuery::new(SearchTarget::Grep(lines));
+        let (events, summary) = search(&fixture.files, query).await.unwrap();
+        assert!(began.elapsed() < Duration::from_mins(1), "{show:?}");
+        assert_eq!(
+            (summary.too_slow, summary.truncation),
+            (1, None),
+            "{show:?}"
+        );
+        assert_eq!((events.len(), summary.matches), (1, 1), "{show:?}");
+    }
+    let began = Instant::now();
+    let huge = grep("[ab]*a[ab]{8000}[cd][cd]");
+    let (_, summary) = search(&fixture.files, huge).await.unwrap();
+    assert_eq!((summary.too_slow, summary.truncation), (1, None));
+    assert!(
+        began.elapsed() < Duration::from_mins(1),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+/// Proves H47: time also ends within a file, and a search that nobody waits for ends there, too.
+#[test]
+fn h47_a_search_ends_within_a_file_when_its_time_is_up() {
+    let fixture = Fixture::new(Resolution::Kernel);
+    let lines: Vec<_> = (0..5_000)
+        .map(|n| format!("{n} {}\n", disorder(1_500)))
+        .collect();
+    fixture.put("a", "nothing\n");
+    fixture.put("slow", &lines.concat());
+    let mut query = grep("[ab]*a[ab]{1000}[cd][cd]");
+    query.limits.time = Duration::from_millis(500);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let began = Instant::now();
+    let (_, summary) = runtime
+        .block_on(search(&fixture.files, query.clone()))
+        .unwrap();
+    assert_eq!(summary.truncation, Some(Truncation::Time));
+    assert_eq!(summary.resume_after, Some(path("a")));
+    // What is too much even for a page of its own does not hold up the next one.
+    query.after = summary.resume_after;
+    let (_, summary) = runtime
+        .block_on(search(&fixture.files, query.clone()))
+        .unwrap();
+    assert_eq!(summary.too_slow, 1);
+    assert!(
+        began.elapsed() < Duration::from_mins(1),
+        "{:?}",
+        began.elapsed()
+    );
+    query.limits.time = Duration::from_hours(1);
+    let stream = runtime.block_on(fixture.files.search(query)).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    drop(stream);
+    let began = Instant::now();
+    // Waits for the thread that searches.
+    drop(runtime);
+    assert!(
+        began.elapsed() < Duration::from_mins(1),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+/// A large text gives the same lines, in parts, as it gives at once.
+#[tokio::test]
+async fn large_texts_show_what_small_ones_do() {
+    let fixture = Fixture::new(Resolution::Kernel);
+    let line = |n: usize| match n % 1_000 {
+        0 => format!("{n} needle é\r\n"),
+        1 => format!("{n} {} needle\n", "x".repeat(100_000)),
+        _ => format!("{n} hay \u{fffd}\n"),
+    };
+    let text: Vec<_> = (0..10_000).map(line).collect();
+    fixture.put("large", &text.concat());
+    for (pattern, most) in [
+        (r"\bneedle\b", 20),
+        (r"(\w{1,50} ){1,3}needle$", 20),
+        (r"^\d+ hay \W$", 9_980),
+    ] {
+        let mut lines = GrepQuery::new(pattern);
+        lines.context = 1;
+        let mut query = SearchQuery::new(SearchTarget::Grep(lines));
+        query.limits = SearchLimits {
+            matches: usize::MAX,
+            bytes: usize::MAX,
+            ..query.limits
+        };
+        let (events, summary) = search(&fixture.files, query).await.unwrap();
+        let expected = regex_lines(pattern, &text);
+        let found: Vec<_> = lines_that_match(&events);
+        assert_eq!(found, expected, "{pattern}");
+        assert!(
+            !expected.is_empty() && expected.len() <= most,
+            "{pattern}: {}",
+            expected.len()
+        );
+        assert_eq!(
+            (summary.too_slow, summary.truncation),
+            (0, None),
+            "{pattern}"
+        );
+    }
+}
+
+/// The numbers of the lines that match, each looked at alone by the same library.
+fn regex_lines(pattern: &str, text: &[String]) -> Vec<u64> {
+    use grep_matcher::Matcher as _;
+    let matcher = grep_regex::RegexMatcherBuilder::new()
+        .multi_line(true)
+        .line_terminator(Some(b'\n'))
+        .build(pattern)
+        .unwrap();
+    (1..)
+        .zip(text)
+        .filter(|(_, line)| {
+            matcher
+                .is_match(line.trim_end_matches('\n').as_bytes())
+                .unwrap()
+        })
+        .map(|(number, _)| number)
+        .collect()
+}
+
+fn lines_that_match(events: &[SearchEvent]) -> Vec<u64> {
+    let number = |event: &SearchEvent| match event {
+        SearchEvent::Line {
+            number,
+            is_match: true,
+            ..
+        } => Some(*number),
+        _ => None,
+    };
+    events.iter().filter_map(number).collect()
+}
+
 /// Proves H47: a gigabyte of one line, ten million matches and a pattern that backtracks elsewhere are bounded with the
 /// default limits, and what was cut is stated.
 #[tokio::test]
