@@ -67,6 +67,14 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::UnrelatedHistories { branch } => format!(
             "`git merge --allow-unrelated-histories {branch}` in the head's folder joins them, if that is what you want"
         ),
+        WorkspaceError::RevisionIsCheckpoint { head, .. } => format!(
+            "`everruns head fork {head} NAME --checkpoint N` makes a head with its state, uncommitted work included; \
+             `everruns head checkpoint {head} --list` shows the numbers"
+        ),
+        WorkspaceError::CheckpointInHistory { commit, .. } => format!(
+            "nothing was changed; `--squash` brings the files alone, or make a commit of your own: \
+             `git commit-tree -p {commit}^1 -m MESSAGE {commit}^{{tree}}`"
+        ),
         WorkspaceError::BranchMoved { .. } => "nothing was changed; try again".to_owned(),
         WorkspaceError::IdentityMissing { .. } => {
             "`git config user.name NAME` and `git config user.email ADDRESS` in the repository, or `--author`".to_owned()

@@ -185,6 +185,12 @@ impl Teller {
                 revision: branch,
                 reason: format!("it is a symbolic reference to {target}; name that branch instead"),
             },
+            GitError::IsCheckpoint { revision, head } => {
+                WorkspaceError::RevisionIsCheckpoint { revision, head }
+            }
+            GitError::CheckpointInHistory { from, into, commit } => {
+                WorkspaceError::CheckpointInHistory { from, into, commit }
+            }
             GitError::CheckpointUnknown { revision } => {
                 WorkspaceError::CheckpointNotFound { revision }
             }

@@ -69,6 +69,24 @@ pub enum GitError {
         /// The full name of what it stands for.
         target: String,
     },
+    /// The revision stands for a checkpoint with work that no commit holds.
+    #[error("{revision:?} is a checkpoint of the head {head}")]
+    IsCheckpoint {
+        /// The revision.
+        revision: String,
+        /// The head, as the checkpoint says it.
+        head: String,
+    },
+    /// Commits that stand for checkpoints would become part of a branch's history.
+    #[error("the history of {from} that {into} lacks holds the checkpoint {commit}")]
+    CheckpointInHistory {
+        /// The branch with that history.
+        from: String,
+        /// The branch that it was to be brought into.
+        into: String,
+        /// The first such commit that was found.
+        commit: String,
+    },
     /// Another head of the workspace has this name.
     #[error("the workspace already has a head named {name:?}: {holder}")]
     NameTaken {

@@ -37,6 +37,8 @@ mod folding;
 mod folding_disk;
 #[path = "git/forged.rs"]
 mod forged;
+#[path = "git/fork_from.rs"]
+mod fork_from;
 #[path = "git/full_disk.rs"]
 mod full_disk;
 #[path = "git/generated.rs"]

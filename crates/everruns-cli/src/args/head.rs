@@ -97,6 +97,9 @@ pub(crate) enum HeadCommand {
         head: HeadRef,
         /// The new head's name
         name: String,
+        /// Begin with this checkpoint instead of the present state; `head checkpoint HEAD --list` shows their numbers
+        #[arg(long, value_name = "N")]
+        checkpoint: Option<u64>,
     },
     /// Show what differs from the head's last commit
     Status(HeadRef),

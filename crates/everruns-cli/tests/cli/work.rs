@@ -110,6 +110,27 @@ fn checkpoints_are_restored_and_pruned() {
 }
 
 #[test]
+fn a_head_is_forked_from_any_checkpoint() {
+    let place = Place::new();
+    let (_, folder) = place.head("source");
+    write(&folder, "draft.txt", "first\n");
+    let kept = place.json(&["head", "checkpoint", "source"]);
+    write(&folder, "draft.txt", "second\n");
+    let said = place.ok(&["head", "fork", "source", "then", "--checkpoint", "1"]);
+    assert!(said.contains("with the state of checkpoint 1"), "{said}");
+    let status = place.json(&["head", "status", "then"]);
+    assert_eq!(status["entries"][0]["path"], "draft.txt", "{status}");
+    assert_eq!(status["entries"][0]["unstaged"], "untracked", "{status}");
+    let refused = place.refused(&["head", "fork", "source", "none", "--checkpoint", "9"]);
+    assert!(refused.contains("has no checkpoint 9"), "{refused}");
+    // The obvious way would take the draft for committed.
+    let reference = kept["location"].as_str().unwrap();
+    let refused = place.refused(&["head", "create", "wrong", "--from", reference]);
+    assert!(refused.contains("fork from the checkpoint"), "{refused}");
+    assert!(refused.contains("NAME --checkpoint N"), "{refused}");
+}
+
+#[test]
 fn doctor_finds_nothing_where_all_is_well() {
     let place = Place::new();
     place.head("well");

@@ -45,7 +45,7 @@ pub trait WorkspaceBackend: Send + Sync + Debug {
     /// Makes a head. Concurrent calls for different names all succeed; of two calls for one name, one does.
     ///
     /// # Errors
-    /// `WorkspaceNotFound`, `NameTaken`, `UnknownRevision`, `EmptyRepository` for a revision in a repository without
+    /// `WorkspaceNotFound`, `NameTaken`, `UnknownRevision`, `RevisionIsCheckpoint`, `EmptyRepository` for a revision in a repository without
     /// commits, `PermissionDenied`, `NoSpace`, `Provider`. On error no head, and nothing of one, is left.
     async fn create_head(
         &self,

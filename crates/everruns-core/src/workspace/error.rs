@@ -180,6 +180,31 @@ pub enum WorkspaceError {
         /// The branch.
         branch: String,
     },
+    /// The revision stands for a checkpoint with work that no commit holds, which a head made of it would take for committed.
+    #[error(
+        "{} is a checkpoint of the head {head}, and a head made of its commit would take the work in it for committed: \
+         fork from the checkpoint instead",
+        revision.escape_debug()
+    )]
+    RevisionIsCheckpoint {
+        /// The revision as given.
+        revision: String,
+        /// The head that the checkpoint is of, as it says itself.
+        head: String,
+    },
+    /// Commits that stand for checkpoints would become part of a branch's history.
+    #[error(
+        "the history of {from} holds {commit}, which stands for a checkpoint and is no work of anybody's, so it is not \
+         brought into {into}: merge it squashed, or take that commit out of the history first"
+    )]
+    CheckpointInHistory {
+        /// The branch with that history.
+        from: String,
+        /// The branch that it was to be brought into.
+        into: String,
+        /// The first such commit that was found.
+        commit: String,
+    },
     /// The head has neither commits nor files yet.
     #[error("the head {head} has neither commits nor files yet, so there is nothing to merge")]
     NothingToMerge {

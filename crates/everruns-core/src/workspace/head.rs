@@ -313,6 +313,23 @@ impl WorkspaceHead {
         })
     }
 
+    /// Makes an isolated head `name` with the state that a checkpoint holds: what was uncommitted then is uncommitted in it.
+    ///
+    /// # Errors
+    /// `InvalidName`, and as [`WorkspaceHeadResource::fork_from`].
+    pub async fn fork_from(
+        &self,
+        name: impl Into<String> + Send,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<Self, WorkspaceError> {
+        let name = WorkspaceHeadName::new(name)?;
+        let resource = self.resource.fork_from(name, checkpoint).await?;
+        Ok(Self {
+            backend: Arc::clone(&self.backend),
+            resource,
+        })
+    }
+
     /// Merges the head's present state into a branch with a merge commit.
     ///
     /// # Errors

@@ -116,6 +116,26 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
         name: WorkspaceHeadName,
     ) -> Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError>;
 
+    /// Makes an isolated head `name` with the state that a checkpoint of this workspace holds: what was uncommitted then is
+    /// uncommitted in it. Nothing of this head changes.
+    ///
+    /// Optional: the default is `Unsupported`.
+    ///
+    /// # Errors
+    /// `Unsupported`, `CheckpointNotFound`, and as [`fork`](Self::fork).
+    async fn fork_from(
+        &self,
+        name: WorkspaceHeadName,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        drop(name);
+        let _ = checkpoint;
+        Err(WorkspaceError::Unsupported {
+            backend: self.binding().provider_id,
+            operation: "fork from a checkpoint",
+        })
+    }
+
     /// Merges the head's present state into a branch of its workspace.
     ///
     /// The present state includes what is not committed. Conflicts are an outcome, not an error, and change
@@ -124,7 +144,7 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `UnknownRevision` for a branch that does not exist; `BranchInUse` when it is checked out where it cannot
-    /// follow; `BranchDiverged`, `BranchMoved`; `IdentityMissing` when something has to be committed; `HeadBusy`
+    /// follow; `BranchDiverged`, `BranchMoved`; `CheckpointInHistory`; `IdentityMissing` when something has to be committed; `HeadBusy`
     /// while another operation is at work there; `HeadUnfinished` where an earlier one left the files half changed;
     /// `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `Provider`.
     async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError>;
@@ -224,7 +244,7 @@ pub trait WorkspaceHeadResource: Send + Sync + Debug {
     /// the branch would overwrite them: then nothing has changed. Optional: the default is `Unsupported`.
     ///
     /// # Errors
-    /// `UnknownRevision`, `LocalChanges`, `Conflicted`, `OperationInProgress`, `IdentityMissing`, `BranchMoved`;
+    /// `UnknownRevision`, `CheckpointInHistory`, `LocalChanges`, `Conflicted`, `OperationInProgress`, `IdentityMissing`, `BranchMoved`;
     /// `HeadBusy` while a turn or another operation is at work there; `HeadUnfinished` when it failed in the middle and
     /// could not be undone, or one before it; `Unsupported`, `HeadUnavailable`, `HeadDestroyed`, `NoSpace`, `Provider`.
     async fn update_from(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {

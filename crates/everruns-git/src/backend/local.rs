@@ -13,6 +13,7 @@ use everruns_core::workspace::{
 use super::resource::GitHead;
 use super::{LocalGitWorkspaceBuilder, payload};
 use crate::blocking::blocking;
+use crate::checkpoint;
 use crate::context::Context;
 use crate::convert::{self, Teller};
 use crate::doctor;
@@ -163,7 +164,11 @@ impl WorkspaceBackend for LocalGitWorkspace {
             let workspace = WorkspaceRecord::load(&context.layout, request.workspace_id.as_str())?;
             let repository = context.repository(&workspace)?;
             let start = match &request.revision {
-                Some(revision) => Start::Commit(repository::resolve(&repository, revision)?),
+                Some(revision) => {
+                    let commit = repository::resolve(&repository, revision)?;
+                    checkpoint::expect_no_checkpoint(&repository, revision, commit)?;
+                    Start::Commit(commit)
+                }
                 None => {
                     repository::default_start(&repository)?.map_or(Start::Nothing, Start::Commit)
                 }

@@ -17,7 +17,7 @@ use gix::bstr::{BString, ByteSlice as _};
 
 use super::{file_system, payload};
 use crate::blocking::blocking;
-use crate::checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::convert::{self, Teller};
 use crate::diff;
 use crate::error::{GitError, Result};
@@ -58,6 +58,33 @@ impl GitHead {
             files,
             last_kept: LastKept::default(),
         })
+    }
+
+    /// A head with the state of `source`, forked from that of `handle`.
+    fn forked(
+        backend: WorkspaceBackendId,
+        handle: &Handle,
+        name: &WorkspaceHeadName,
+        source: Checkpoint,
+    ) -> Result<Arc<dyn WorkspaceHeadResource>> {
+        let new = NewHead {
+            name: name.as_str().to_owned(),
+            slug: name.slug(),
+            shared: false,
+            revision: source.id.to_string(),
+            origin: Some(Origin {
+                head: handle.record.id.clone(),
+                checkpoint: source.id.to_string(),
+            }),
+            start: Start::State(Box::new(source.state)),
+            include_ignored: handle.record.include_ignored.clone(),
+        };
+        let record = head::create(&handle.context, &handle.workspace, new)?;
+        let fork = Handle {
+            record,
+            ..handle.clone()
+        };
+        Ok(Arc::new(Self::open(backend, fork)?))
     }
 
     /// Runs `work` where it may block, and tells its errors.
@@ -289,24 +316,23 @@ impl WorkspaceHeadResource for GitHead {
         self.run("fork the head", move |handle| {
             drop(handle.lock_whole()?);
             let source = last_kept.checkpoint(handle, None, None)?;
-            let new = NewHead {
-                name: name.as_str().to_owned(),
-                slug: name.slug(),
-                shared: false,
-                revision: source.id.to_string(),
-                origin: Some(Origin {
-                    head: handle.record.id.clone(),
-                    checkpoint: source.id.to_string(),
-                }),
-                start: Start::State(Box::new(source.state)),
-                include_ignored: handle.record.include_ignored.clone(),
-            };
-            let record = head::create(&handle.context, &handle.workspace, new)?;
-            let fork = Handle {
-                record,
-                ..handle.clone()
-            };
-            Ok(Arc::new(Self::open(backend, fork)?) as Arc<dyn WorkspaceHeadResource>)
+            Self::forked(backend, handle, &name, source)
+        })
+        .await
+    }
+
+    async fn fork_from(
+        &self,
+        name: WorkspaceHeadName,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> std::result::Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        let (backend, wanted) = (self.backend.clone(), checkpoint.clone());
+        self.run("fork the head", move |handle| {
+            drop(handle.lock_whole()?);
+            // It is proved to be there, and the recorded one.
+            handle.open()?;
+            let source = head::kept(handle, &wanted)?;
+            Self::forked(backend, handle, &name, source)
         })
         .await
     }

@@ -7,6 +7,7 @@
 mod capture;
 mod commit;
 mod content;
+mod history;
 mod learned;
 mod manifest;
 mod paths;
@@ -17,6 +18,7 @@ mod store;
 pub(crate) use capture::{
     Capture, Captured, capture, capture_away, capture_in_memory, capture_with_changes, head_of,
 };
+pub(crate) use history::{expect_no_checkpoint, expect_no_checkpoints};
 pub(crate) use manifest::{Manifest, StageEntry};
 pub(crate) use paths::capture_paths;
 pub(crate) use prune::{Pruned, prune};

@@ -61,6 +61,12 @@ pub(crate) fn merge(handle: &Handle, request: &MergeRequest) -> Result<MergeOutc
             id: handle.record.id.clone(),
         });
     }
+    if let Some(head) = captured.commit()
+        && request.strategy != MergeStrategy::Squash
+    {
+        let from = (handle.record.branch.as_str(), head);
+        checkpoint::expect_no_checkpoints(&worktree, from, (&request.branch, tip))?;
+    }
     expect_storable(&worktree, &captured)?;
     let merging = Merging {
         handle,

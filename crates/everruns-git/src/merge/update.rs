@@ -13,6 +13,7 @@ use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use super::history::{merge_base, reference, tree_of};
 use super::three_way::{Merged, Side, three_way};
 use crate::advance::{self, Advance, MergeState, Trees, merging};
+use crate::checkpoint;
 use crate::commit::{Identity, clean};
 use crate::error::{GitError, GitStep as _, Result};
 use crate::files::Files;
@@ -51,6 +52,11 @@ pub(crate) fn update(handle: &Handle, request: &UpdateRequest) -> Result<UpdateO
     if base == Some(tip) {
         return Ok(UpdateOutcome::UpToDate);
     }
+    checkpoint::expect_no_checkpoints(
+        &worktree,
+        (&request.branch, tip),
+        (&handle.record.branch, update.head),
+    )?;
     if is_unborn || base == Some(update.head) {
         let to = tree_of(&worktree, tip)?;
         update.expect_way(&scan, to, true)?;

@@ -42,7 +42,11 @@ pub(super) async fn restore(
     })
 }
 
-async fn numbered(head: &WorkspaceHead, number: u64) -> Result<WorkspaceCheckpoint, Failure> {
+/// The checkpoint of the head that has this number.
+pub(super) async fn numbered(
+    head: &WorkspaceHead,
+    number: u64,
+) -> Result<WorkspaceCheckpoint, Failure> {
     let kept = head.checkpoints().await?;
     kept.into_iter()
         .find(|checkpoint| checkpoint.number == number)

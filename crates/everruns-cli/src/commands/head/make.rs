@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::keep::numbered;
 use super::text::{head_json, head_text};
 use crate::args::HeadRef;
 use crate::failure::Failure;
@@ -36,12 +37,20 @@ pub(super) async fn fork(
     output: Output,
     which: &HeadRef,
     name: String,
+    checkpoint: Option<u64>,
 ) -> Result<(), Failure> {
     let (_, source) = open_head(state, which).await?;
-    let fork = source.fork(name).await?;
+    let (fork, began) = match checkpoint {
+        None => (source.fork(name).await?, "its uncommitted work".to_owned()),
+        Some(number) => {
+            let kept = numbered(&source, number).await?;
+            let fork = source.fork_from(name, &kept).await?;
+            (fork, format!("the state of checkpoint {number}"))
+        }
+    };
     output.show(&head_json(&fork), || {
         format!(
-            "forked {} with its uncommitted work into {}",
+            "forked {} with {began} into {}",
             shown(source.name()),
             head_text(&fork)
         )

@@ -28,7 +28,11 @@ pub(crate) async fn run(
             from,
             shared,
         } => make::create(state, output, &repo, name, from, shared).await,
-        HeadCommand::Fork { head, name } => make::fork(state, output, &head, name).await,
+        HeadCommand::Fork {
+            head,
+            name,
+            checkpoint,
+        } => make::fork(state, output, &head, name, checkpoint).await,
         HeadCommand::Status(head) => look::status(state, output, &head).await,
         HeadCommand::Diff { head, stat } => look::diff(state, output, &head, stat).await,
         HeadCommand::Checkpoint { head, label, list } => {

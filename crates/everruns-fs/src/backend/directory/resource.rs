@@ -174,6 +174,14 @@ impl WorkspaceHeadResource for DirectoryHead {
         self.unsupported("fork a plain directory")
     }
 
+    async fn fork_from(
+        &self,
+        _: WorkspaceHeadName,
+        _: &WorkspaceCheckpoint,
+    ) -> Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        self.unsupported("fork a plain directory")
+    }
+
     async fn merge_into(&self, _: MergeRequest) -> Result<MergeOutcome, WorkspaceError> {
         self.unsupported("merge a plain directory")
     }

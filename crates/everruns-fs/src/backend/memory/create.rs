@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::{
-    WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
-    WorkspaceHeadRequest, WorkspaceHeadState,
+    WorkspaceCheckpoint, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor,
+    WorkspaceHeadName, WorkspaceHeadRequest, WorkspaceHeadState,
 };
 
 use super::resource::MemoryHead;
@@ -54,6 +54,28 @@ impl Shared {
             merged: head.merged.clone(),
         };
         let workspace = state.workspace(workspace)?;
+        self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
+    }
+
+    /// As [`fork`](Self::fork), with the files that a checkpoint of the workspace holds.
+    pub(super) fn fork_from(
+        self: &Arc<Self>,
+        workspace: &WorkspaceId,
+        source: &WorkspaceHeadId,
+        name: &WorkspaceHeadName,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<MemoryHead, WorkspaceError> {
+        let mut state = self.state();
+        let head = state.head(workspace, source)?;
+        head.not_destroyed()?;
+        let (base, merged) = (head.base.clone(), head.merged.clone());
+        let workspace = state.workspace(workspace)?;
+        let start = Start {
+            base,
+            files: workspace.checkpoint(&checkpoint.revision)?,
+            forked_from: Some(source.clone()),
+            merged,
+        };
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
     }
 

@@ -198,6 +198,16 @@ impl WorkspaceHeadResource for MemoryHead {
         Ok(Arc::new(self.shared.fork(workspace, head, &name)?))
     }
 
+    async fn fork_from(
+        &self,
+        name: WorkspaceHeadName,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<Arc<dyn WorkspaceHeadResource>, WorkspaceError> {
+        let (workspace, head) = (&self.descriptor.workspace_id, &self.descriptor.id);
+        let fork = self.shared.fork_from(workspace, head, &name, checkpoint)?;
+        Ok(Arc::new(fork))
+    }
+
     async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError> {
         self.merge(request).await
     }

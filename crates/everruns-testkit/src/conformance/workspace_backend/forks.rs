@@ -1,4 +1,6 @@
-use everruns_core::workspace::{WorkspaceError, WorkspaceHeadAccess};
+use everruns_core::file_system::{Precondition, Removal};
+use everruns_core::path::WorkspacePath;
+use everruns_core::workspace::{WorkspaceCheckpoint, WorkspaceError, WorkspaceHeadAccess};
 
 use super::Subject;
 use super::subject::{holds, put, reopen};
@@ -102,6 +104,50 @@ pub(super) async fn unsupported_is_told(subject: Subject) -> CheckResult {
         head.fork("fork").await,
         WorkspaceError::Unsupported { .. },
         "a fork"
+    );
+    Ok(())
+}
+
+/// Whoever can't fork from a checkpoint says so, and makes nothing.
+pub(super) async fn of_a_checkpoint_have_its_state(subject: Subject) -> CheckResult {
+    if !subject.can.forks || !subject.can.checkpoints {
+        return Ok(());
+    }
+    let head = subject.head("mine").await?;
+    put(&head, "file", "then").await?;
+    put(&head, "only-then", "x").await?;
+    let kept = head.checkpoint().await?;
+    put(&head, "file", "now").await?;
+    let path = WorkspacePath::parse("only-then")?;
+    let files = head.file_system();
+    files
+        .remove(&path, Removal::Entry, Precondition::Any)
+        .await?;
+    let fork = match head.fork_from("fork", &kept).await {
+        Err(WorkspaceError::Unsupported { .. }) => {
+            let heads = subject.workspace().await?.heads().await?;
+            ensure_eq!(heads.len(), 1, "the heads");
+            return Ok(());
+        }
+        forked => forked?,
+    };
+    holds(&fork, "file", Some("then")).await?;
+    holds(&fork, "only-then", Some("x")).await?;
+    holds(&head, "file", Some("now")).await?;
+    holds(&head, "only-then", None).await?;
+    ensure_eq!(
+        fork.descriptor().forked_from.as_ref(),
+        Some(head.id()),
+        "the origin"
+    );
+    let unknown = WorkspaceCheckpoint {
+        revision: "nothing".to_owned(),
+        ..kept
+    };
+    refused!(
+        head.fork_from("other", &unknown).await,
+        WorkspaceError::CheckpointNotFound { .. },
+        "a fork from a checkpoint that is not there"
     );
     Ok(())
 }

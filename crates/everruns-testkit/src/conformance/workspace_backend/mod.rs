@@ -86,6 +86,7 @@ const CHECKS: &[Check<Subject>] = checks![
     diffs::{tell_what_changed, since_a_checkpoint, a_fresh_head_has_none},
     forks::{
         hold_uncommitted_work, are_independent, know_their_origin, names_are_unique, unsupported_is_told,
+        of_a_checkpoint_have_its_state,
     },
     merging::{moves_the_branch, unknown_branches_are_refused, unsupported_is_told},
     concurrency::{
