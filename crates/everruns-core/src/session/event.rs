@@ -55,7 +55,7 @@ pub enum ToolOutcome {
     Failed,
     /// It was cancelled.
     Cancelled,
-    /// The process ended before its outcome was recorded: it may or may not have taken effect.
+    /// Its process ended, or lost its hold of the session, before the outcome was recorded: it may or may not have taken effect.
     Unknown,
 }
 
@@ -75,7 +75,7 @@ pub enum TurnOutcome {
         /// What failed, for people.
         reason: String,
     },
-    /// The process ended in the middle; the record was closed on resume.
+    /// Its process ended, or lost its hold of the session, in the middle; whoever went on with the session closed the record.
     Interrupted,
 }
 

@@ -21,7 +21,16 @@ impl fmt::Display for LeaseOwner {
 #[serde(transparent)]
 pub struct FencingToken(pub u64);
 
-/// The right to execute a session, until it expires.
+/// A lease of somebody else, as it was seen. Each renewal gives it another end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLease {
+    /// Who holds it.
+    pub owner: LeaseOwner,
+    /// Its end by the holder's clock.
+    pub expires_at: Timestamp,
+}
+
+/// The right to execute a session, for as long as it is renewed in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// The session.
@@ -30,6 +39,6 @@ pub struct Lease {
     pub owner: LeaseOwner,
     /// What changes must carry.
     pub token: FencingToken,
-    /// When others may take it.
+    /// Its end by the holder's clock, which others only use to tell one renewal from the next.
     pub expires_at: Timestamp,
 }

@@ -11,7 +11,7 @@ mod store;
 pub use cursor::{SessionCursor, SessionCursorError};
 pub use error::StoreError;
 pub use event::{EventPayload, Sequence, SessionEvent, ToolOutcome, TurnOutcome};
-pub use lease::{FencingToken, Lease, LeaseOwner};
+pub use lease::{FencingToken, HeldLease, Lease, LeaseOwner};
 pub use query::{EventPage, EventQuery, PageDirection, SessionPage, SessionQuery, SessionState};
 pub use record::{AgentSummary, NewSession, SessionRecord};
 pub use store::{AppendReceipt, AppendRequest, ForkRequest, SessionStore};

@@ -4,8 +4,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    EventPage, EventPayload, EventQuery, FencingToken, Lease, LeaseOwner, NewSession, Sequence,
-    SessionPage, SessionQuery, SessionRecord, StoreError,
+    EventPage, EventPayload, EventQuery, FencingToken, HeldLease, Lease, LeaseOwner, NewSession,
+    Sequence, SessionPage, SessionQuery, SessionRecord, StoreError,
 };
 use crate::clock::Timestamp;
 use crate::ids::SessionId;
@@ -44,6 +44,8 @@ pub struct AppendReceipt {
 pub struct ForkRequest {
     /// The session whose events are taken over.
     pub source: SessionId,
+    /// The token of the caller's lease of it.
+    pub token: FencingToken,
     /// The last of them.
     pub through: Sequence,
     /// The session to be made.
@@ -128,7 +130,7 @@ pub trait SessionStore: Send + Sync + Debug {
     /// Optional: the default refuses.
     ///
     /// # Errors
-    /// `NotFound` when there is no such source; `SequenceConflict` when it has fewer events; `AlreadyExists`;
+    /// `NotFound` when there is no such source; `Fenced` when `token` is not of its present lease; `SequenceConflict` when it has fewer events; `AlreadyExists`;
     /// `HeadBound`; and the store's own.
     async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
         Err(StoreError::Failed {
@@ -137,16 +139,37 @@ pub trait SessionStore: Send + Sync + Debug {
         })
     }
 
-    /// Takes the session's lease, or extends it for its present owner with the same token.
+    /// Takes the session's lease when nobody holds it, with a greater token than any before, or renews it for its
+    /// present owner with the same token.
     ///
-    /// A lease that has expired by `now` is taken over with a greater token.
+    /// It ends at `now` and `duration`, or just after its former end if that is later: every renewal gives it another
+    /// end. A store compares no clocks: the lease of another owner stays theirs, whenever it ends, until it is given up or
+    /// [taken over](Self::take_over_lease).
+    ///
+    /// A lease need not survive a failure of the host or of the database's server, apart from what every change that is
+    /// acknowledged under it vouches for: no token is given to two owners.
     ///
     /// # Errors
-    /// `NotFound`; `LeaseHeld` while another owner's lease runs; and the store's own.
+    /// `NotFound`; `LeaseHeld` while another owner has it; and the store's own.
     async fn acquire_lease(
         &self,
         session: &SessionId,
         owner: &LeaseOwner,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError>;
+
+    /// As [`acquire_lease`](Self::acquire_lease), also when another owner has the lease, if that is still just as `held`
+    /// says. The caller knows that its holder is gone, or has seen it unrenewed for as long as it runs.
+    ///
+    /// # Errors
+    /// As for [`acquire_lease`](Self::acquire_lease); `LeaseHeld` with what is there when the lease was renewed or is a
+    /// third one's by now.
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
         now: Timestamp,
         duration: Duration,
     ) -> Result<Lease, StoreError>;
@@ -161,9 +184,14 @@ pub trait SessionStore: Send + Sync + Debug {
         token: FencingToken,
     ) -> Result<(), StoreError>;
 
-    /// Removes a session with its binding and events. Its head is not touched.
+    /// Removes a session with its binding, events and lease. Its head is not touched.
     ///
     /// # Errors
-    /// `NotFound`; `LeaseHeld` while someone executes it; and the store's own.
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError>;
+    /// `NotFound`; `LeaseHeld` when someone has its lease and no `token` is given; `Fenced` when `token` is not of the
+    /// present lease; and the store's own.
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError>;
 }

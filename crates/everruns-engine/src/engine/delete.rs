@@ -6,7 +6,7 @@ use everruns_core::session::{FencingToken, SessionRecord, StoreError};
 use everruns_core::workspace::{WorkspaceError, WorkspaceHead};
 
 use super::{EngineParts, open_fork};
-use crate::session::{Holder, Life};
+use crate::session::{Holder, lease};
 
 /// How often a store is asked again, after a pause that doubles each time.
 const ATTEMPTS: u32 = 5;
@@ -135,12 +135,19 @@ async fn remove(
     session: &SessionId,
     token: FencingToken,
 ) -> Result<(), StoreError> {
-    let services = &engine.services;
-    let passed = failpoint::hit("engine.delete.after-release");
-    // In any case: it is the lease of a living process, and would be in everybody's way until it expires.
-    again(|| services.store.release_lease(session, token)).await?;
-    passed?;
-    services.store.delete(session, services.clock.now()).await
+    let store = &engine.services.store;
+    let deleted = match failpoint::hit("engine.delete.after-release") {
+        Ok(()) => store.delete(session, Some(token)).await,
+        Err(error) => Err(error.into()),
+    };
+    if deleted.is_err() {
+        // It is the lease of a living process, and would be in everybody's way.
+        let released = again(|| store.release_lease(session, token)).await;
+        if let Err(error) = released {
+            tracing::warn!(%session, %error, "the lease of a session that is not deleted is left");
+        }
+    }
+    deleted
 }
 
 /// Asks a store that cannot be reached a few times more.
@@ -163,26 +170,11 @@ where
     }
 }
 
-/// Nobody executes a session whose lease is here. That of a process which is gone is taken over at once.
+/// Nobody executes a session whose lease is here. That of a process which is gone is taken over.
 async fn take_lease(engine: &EngineParts, session: &SessionId) -> Result<FencingToken, StoreError> {
     let services = &engine.services;
     let holder = Holder::new(services.entropy.as_ref());
-    let duration = services.lease_duration;
-    // An attempt whose answer was lost has taken the lease; the next one of the same owner gets the same.
-    let take = |as_of| {
-        let owner = holder.owner();
-        again(move || {
-            let store = &services.store;
-            store.acquire_lease(session, owner, as_of, duration)
-        })
-    };
-    let now = services.clock.now();
-    let lease = match take(now).await {
-        Err(StoreError::LeaseHeld {
-            owner, expires_at, ..
-        }) if Holder::judge(&owner) == Life::Dead => take(now.max(expires_at)).await?,
-        outcome => outcome?,
-    };
+    let (lease, _) = lease::take(services, session, holder.owner()).await?;
     Ok(lease.token)
 }
 

@@ -106,9 +106,10 @@ pub enum SessionError {
         /// When its lease ends unless it is renewed.
         expires_at: Timestamp,
     },
-    /// Another process has taken the session over, and this one has stopped. What it did is recorded up to then.
+    /// Another process has taken the session over, or may have, since the lease could not be renewed in time; this one has
+    /// stopped. What it did is recorded up to then.
     #[error(
-        "session {session} was taken over by another process; this one has stopped. \
+        "session {session} was taken over by another process, or may have been; this one has stopped. \
          Send again to take it back once the other has finished"
     )]
     TakenOver {

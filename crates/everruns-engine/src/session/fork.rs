@@ -3,13 +3,16 @@ use std::sync::Arc;
 use everruns_core::environment::Environment;
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
-use everruns_core::session::{EventPayload, ForkRequest, NewSession, Sequence, StoreError};
+use everruns_core::session::{
+    EventPayload, EventQuery, FencingToken, ForkRequest, NewSession, Sequence, SessionEvent,
+    StoreError,
+};
 use everruns_core::workspace::{WorkspaceError, WorkspaceHead, WorkspaceHeadName};
 
 use super::begun::forked_head;
 use super::conversation::FileState;
 use super::intent::Wish;
-use super::journal::{Journal, JournalState};
+use super::journal::{Journal, JournalState, PAGE};
 use super::{Active, Session, SessionCore, SessionError, between, lease, resume};
 
 /// Makes another session of this one: its first events, and a head with the files of that place.
@@ -125,15 +128,25 @@ async fn finish(
         return Err(undo(journal, state, wish, made, error).await);
     }
     failpoint::hit("engine.fork.after-files")?;
-    match journal
-        .store()
-        .fork(request(journal, active, wish, made))
-        .await
-    {
+    let forked = match state.token {
+        Some(token) => {
+            let request = request(journal, active, wish, made, token);
+            journal.store().fork(request).await
+        }
+        None => Err(StoreError::Fenced {
+            session: journal.session.clone(),
+            presented: FencingToken(0),
+        }),
+    };
+    match forked {
         Ok(_) | Err(StoreError::AlreadyExists { .. }) => {}
         Err(error @ StoreError::HeadBound { .. }) => {
             release(made, wish).await;
             end(journal, state, wish, false).await?;
+            return Err(SessionError::from_store(error));
+        }
+        Err(error @ StoreError::Fenced { .. }) => {
+            taken_over(journal, wish, made).await;
             return Err(SessionError::from_store(error));
         }
         // Not known to have failed: the intent stays, and the next who holds the session finishes it.
@@ -143,9 +156,38 @@ async fn finish(
     end(journal, state, wish, true).await
 }
 
-fn request(journal: &Journal, active: &Active, wish: &Wish, made: &WorkspaceHead) -> ForkRequest {
+/// Another process has this session now. If it found no head of the fork and recorded that nothing came of it, the head that
+/// was made meanwhile is nobody's, and holds nothing but copies; otherwise it goes on with that head.
+async fn taken_over(journal: &Journal, wish: &Wish, made: &WorkspaceHead) {
+    let nothing_came = |event: &SessionEvent| {
+        matches!(&event.payload, EventPayload::ForkEnded { session, made: false }
+            if *session == wish.session)
+    };
+    let last = EventQuery::last(PAGE);
+    match journal.store().events(&journal.session, last).await {
+        Ok(page) if page.events.iter().any(nothing_came) => {
+            if let Err(error) = made.destroy().await {
+                tracing::warn!(head = %made.id(), %error, "the head of a fork that was not made is left");
+                release(made, wish).await;
+            }
+        }
+        Ok(_) => {}
+        Err(error) => {
+            tracing::warn!(head = %made.id(), %error, "the head of a fork may be left");
+        }
+    }
+}
+
+fn request(
+    journal: &Journal,
+    active: &Active,
+    wish: &Wish,
+    made: &WorkspaceHead,
+    token: FencingToken,
+) -> ForkRequest {
     ForkRequest {
         source: journal.session.clone(),
+        token,
         through: wish.through,
         session: NewSession {
             id: wish.session.clone(),

@@ -64,7 +64,7 @@ fn judge_in(proc: &Path, other: &LeaseOwner) -> Life {
         return Life::Unknown;
     };
     let here = Process::this(proc);
-    if holder.host.is_empty() || holder.host != here.host {
+    if holder.host.is_empty() || holder.start.is_empty() || holder.host != here.host {
         return Life::Unknown;
     }
     if holder == here {
@@ -74,10 +74,39 @@ fn judge_in(proc: &Path, other: &LeaseOwner) -> Life {
             Life::Dead
         };
     }
-    match start_time(proc, holder.pid) {
-        Some(start) if start == holder.start => Life::Alive,
-        _ => Life::Dead,
+    match (look_at(proc, holder.pid), exists(holder.pid)) {
+        (Look::Started(start), _) if start == holder.start => Life::Alive,
+        (Look::Started(_) | Look::Ended, _) | (Look::Hidden, Some(false)) => Life::Dead,
+        // Such as a process of another user, where the host shows everybody only their own.
+        (Look::Hidden, _) => Life::Unknown,
     }
+}
+
+/// What the host shows of a process.
+#[derive(Debug, PartialEq, Eq)]
+enum Look {
+    /// When it began, in the kernel's ticks since boot.
+    Started(String),
+    /// Only its remains are there.
+    Ended,
+    /// Nothing that can be read, whether or not it is there.
+    Hidden,
+}
+
+/// Whether there is a process with this number, of whomever; `None` where the system does not tell.
+#[cfg(unix)]
+fn exists(pid: u32) -> Option<bool> {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
+    match rustix::process::test_kill_process(pid) {
+        Ok(()) | Err(rustix::io::Errno::PERM) => Some(true),
+        Err(rustix::io::Errno::SRCH) => Some(false),
+        Err(_) => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn exists(_pid: u32) -> Option<bool> {
+    None
 }
 
 /// A process, told apart from a later one with the same number, from one before the last boot, and from one of
@@ -95,7 +124,10 @@ impl Process {
         let host = host(proc);
         Self {
             pid,
-            start: start_time(proc, pid).unwrap_or_default(),
+            start: match look_at(proc, pid) {
+                Look::Started(start) => start,
+                Look::Ended | Look::Hidden => String::new(),
+            },
             host: host.unwrap_or_default(),
         }
     }
@@ -125,16 +157,20 @@ fn host(proc: &Path) -> Option<String> {
     Some(format!("{}/{}", boot.trim(), namespace.to_str()?))
 }
 
-/// When the process began, in the kernel's ticks since boot; `None` when there is none, or only its remains.
-fn start_time(proc: &Path, pid: u32) -> Option<String> {
-    let stat = std::fs::read(proc.join(pid.to_string()).join("stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat).into_owned();
-    let (_, after_name) = stat.rsplit_once(')')?;
-    let mut fields = after_name.split_whitespace();
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
+fn look_at(proc: &Path, pid: u32) -> Look {
+    let Ok(stat) = std::fs::read(proc.join(pid.to_string()).join("stat")) else {
+        return Look::Hidden;
+    };
+    let stat = String::from_utf8_lossy(&stat);
+    let mut fields = match stat.rsplit_once(')') {
+        Some((_, after_name)) => after_name.split_whitespace(),
+        None => return Look::Hidden,
+    };
+    match (fields.next(), fields.nth(18)) {
+        (Some("Z" | "X"), _) => Look::Ended,
+        (_, Some(start)) => Look::Started(start.to_owned()),
+        (_, None) => Look::Hidden,
     }
-    fields.nth(18).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -163,6 +199,30 @@ mod tests {
         let elsewhere = holder.owner().0.replace("on ", "on another-");
         assert_eq!(Holder::judge(&LeaseOwner(elsewhere)), Life::Unknown);
         assert_eq!(Holder::judge(&LeaseOwner("someone".into())), Life::Unknown);
+    }
+
+    /// Where the process table shows nothing of a process that is there, nobody takes it for dead.
+    #[test]
+    fn a_process_that_is_hidden_is_not_dead() {
+        let table = tempfile::tempdir().unwrap();
+        let own = Path::new("/proc");
+        let copy = |name: &str| {
+            let to = table.path().join(name);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::write(to, std::fs::read(own.join(name)).unwrap()).unwrap();
+        };
+        copy("sys/kernel/random/boot_id");
+        copy(&format!("{}/stat", std::process::id()));
+        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
+        std::fs::create_dir_all(table.path().join("self/ns")).unwrap();
+        std::os::unix::fs::symlink(namespace, table.path().join("self/ns/pid")).unwrap();
+        let of = |pid: u32| {
+            let host = host(own).unwrap();
+            LeaseOwner(format!("process {pid} start 7 on {host} handle 00"))
+        };
+        assert_eq!(judge_in(table.path(), &of(1)), Life::Unknown);
+        assert_eq!(judge_in(table.path(), &of(4_194_305)), Life::Dead);
+        assert_eq!(judge_in(table.path(), &of(std::process::id())), Life::Dead);
     }
 
     #[test]

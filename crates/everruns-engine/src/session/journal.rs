@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -50,6 +51,10 @@ pub(crate) struct Journal {
     /// What the session executes on, while there is a handle on it.
     pub(super) active: OnceLock<Weak<Active>>,
     last: watch::Sender<Sequence>,
+    /// Until when the lease that was taken or renewed last is sure to be nobody else's, by this process's clock.
+    pub(super) sure_until: watch::Sender<Instant>,
+    /// Whether that time came in the middle of a turn, so that another process may have the session by now.
+    pub(super) lapsed: AtomicBool,
     /// There while somebody watches: its buffer is larger than all the rest of an idle session.
     updates: std::sync::Mutex<Option<broadcast::Sender<SessionUpdate>>>,
 }
@@ -137,6 +142,8 @@ impl Journal {
             seen: Arc::default(),
             active: OnceLock::new(),
             last: watch::Sender::new(Sequence::START),
+            sure_until: watch::Sender::new(Instant::now()),
+            lapsed: AtomicBool::new(false),
             updates: std::sync::Mutex::default(),
         }
     }
@@ -156,14 +163,15 @@ impl Journal {
         self: &Arc<Self>,
     ) -> Result<MutexGuard<'_, JournalState>, SessionError> {
         let mut state = self.lock().await;
+        lease::give_up_lapsed(self, &mut state);
         if state.token.is_none() || !state.current {
             drop(state);
-            let lease = lease::acquire(self).await?;
+            let (lease, asked) = lease::acquire(self).await?;
             state = self.lock().await;
             // Meanwhile another call may have taken the same lease and gone on with it.
             if state.token != Some(lease.token) || !state.current {
                 state.token = Some(lease.token);
-                state.renewed = Instant::now();
+                lease::note_renewal(self, &mut state, asked);
                 state.current = false;
                 self.catch_up(&mut state).await?;
                 state.current = true;
@@ -182,6 +190,7 @@ impl Journal {
         state: &mut JournalState,
         events: Vec<EventPayload>,
     ) -> Result<(), SessionError> {
+        lease::give_up_lapsed(self, state);
         let Some(token) = state.token.filter(|_| state.current) else {
             return Err(SessionError::TakenOver {
                 session: self.session.clone(),

@@ -1,21 +1,24 @@
 //! The lease of a session: taken for a turn, renewed while it runs, and given up shortly after.
 //!
-//! A holder that was killed cannot give its lease up. Where the holder's text proves that its process has ended,
-//! the lease is taken over at once, as of the time at which it would have expired: the dead cannot write, and the
-//! store fences off its token besides. Where that cannot be told, the lease is waited for until it expires unless
-//! it is seen to be renewed.
+//! A holder that was killed cannot give its lease up. Where the holder's text proves that its process has ended, the
+//! lease is taken over at once: the dead cannot write, and the store fences off its token besides. Where that cannot be
+//! told, it is watched: one that nobody renewed for as long as a lease runs, by the clock of whoever watches, is taken
+//! over. A holder stops its turn when it could not renew for as long, by its own clock. So clocks need not agree, only run at
+//! about the same speed.
 
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use everruns_core::clock::Timestamp;
-use everruns_core::session::{Lease, StoreError};
+use everruns_core::ids::SessionId;
+use everruns_core::session::{HeldLease, Lease, LeaseOwner, StoreError};
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::holder::{Holder, Life};
-use super::journal::{Journal, JournalState};
+use super::journal::{Journal, JournalState, Services};
 use super::{SessionError, idle};
 
 /// How long an idle session keeps its lease, so that turns in quick succession take it once.
@@ -25,53 +28,110 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often a lease that is held is asked for again.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Takes the lease.
-pub(super) async fn acquire(journal: &Journal) -> Result<Lease, SessionError> {
-    let services = &journal.services;
-    let patience = services.lease_duration + GRACE;
+/// Takes the lease; also returns when it was asked for, from which on it runs.
+pub(super) async fn acquire(journal: &Journal) -> Result<(Lease, Instant), SessionError> {
+    take(&journal.services, &journal.session, journal.holder.owner())
+        .await
+        .map_err(SessionError::from_store)
+}
+
+/// Takes the lease of a session for `owner`, from a holder that is gone if need be.
+///
+/// # Errors
+/// `LeaseHeld` while somebody executes the session; and the store's own.
+pub(crate) async fn take(
+    services: &Services,
+    session: &SessionId,
+    owner: &LeaseOwner,
+) -> Result<(Lease, Instant), StoreError> {
+    let (store, duration) = (&services.store, services.lease_duration);
     let began = Instant::now();
-    let mut first_expiry: Option<Timestamp> = None;
-    let mut as_of = services.clock.now();
+    let mut watched: Option<Watched> = None;
+    let mut over: Option<HeldLease> = None;
     loop {
-        let outcome = services
-            .store
-            .acquire_lease(
-                &journal.session,
-                journal.holder.owner(),
-                as_of,
-                services.lease_duration,
-            )
-            .await;
-        as_of = services.clock.now();
+        let (now, asked) = (services.clock.now(), Instant::now());
+        let outcome = match over.take() {
+            Some(held) => {
+                store
+                    .take_over_lease(session, owner, &held, now, duration)
+                    .await
+            }
+            None => store.acquire_lease(session, owner, now, duration).await,
+        };
         match outcome {
-            Ok(lease) => return Ok(lease),
             Err(StoreError::LeaseHeld {
                 session,
                 owner,
                 expires_at,
             }) => {
-                let renewed = first_expiry.is_some_and(|first| expires_at > first);
-                first_expiry.get_or_insert(expires_at);
-                let give_up = match Holder::judge(&owner) {
-                    Life::Dead => {
-                        as_of = as_of.max(expires_at);
-                        began.elapsed() > patience
+                let held = HeldLease { owner, expires_at };
+                let verdict = Watched::judge(&mut watched, &held, now, duration);
+                match verdict {
+                    Verdict::Wait => tokio::time::sleep(POLL).await,
+                    Verdict::TakeOver => over = Some(held),
+                    Verdict::GiveUp => {
+                        return Err(StoreError::LeaseHeld {
+                            session,
+                            owner: held.owner,
+                            expires_at,
+                        });
                     }
-                    Life::Alive => began.elapsed() > GRACE,
-                    Life::Unknown => renewed || began.elapsed() > patience,
-                };
-                if give_up {
-                    return Err(SessionError::Busy {
-                        session,
-                        owner,
-                        expires_at,
-                    });
                 }
             }
-            Err(error) if error.is_retryable() && began.elapsed() < GRACE => {}
-            Err(error) => return Err(SessionError::from_store(error)),
+            Err(error) if error.is_retryable() && began.elapsed() < GRACE => {
+                tokio::time::sleep(POLL).await;
+            }
+            outcome => return outcome.map(|lease| (lease, asked)),
         }
-        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// A lease that somebody else has, and since when it is as it is.
+#[derive(Debug)]
+struct Watched {
+    first: Instant,
+    held: HeldLease,
+    since: Instant,
+}
+
+/// What to do about a lease that somebody else has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Wait,
+    TakeOver,
+    GiveUp,
+}
+
+impl Watched {
+    /// Judges by what is seen of the lease while it is waited for. What its end says is told by another clock, so that it is
+    /// only a hint, at how long it is worth waiting for a process that lives.
+    fn judge(
+        watched: &mut Option<Self>,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Verdict {
+        let at = Instant::now();
+        let seen = watched.get_or_insert_with(|| Self {
+            first: at,
+            held: held.clone(),
+            since: at,
+        });
+        let renewed = seen.held.owner == held.owner && seen.held != *held;
+        if seen.held != *held {
+            seen.held = held.clone();
+            seen.since = at;
+        }
+        let waited = at.duration_since(seen.first);
+        let unrenewed = at.duration_since(seen.since);
+        match Holder::judge(&held.owner) {
+            Life::Dead if waited <= duration + GRACE => Verdict::TakeOver,
+            Life::Alive if held.expires_at > now && waited <= GRACE => Verdict::Wait,
+            Life::Alive if held.expires_at > now => Verdict::GiveUp,
+            _ if renewed || waited > 2 * duration + GRACE => Verdict::GiveUp,
+            _ if unrenewed >= duration => Verdict::TakeOver,
+            _ => Verdict::Wait,
+        }
     }
 }
 
@@ -150,6 +210,8 @@ pub(super) async fn while_renewed<T>(
 
 /// Renews the lease when a third of its time has passed; returns after how long to look again, or `None` when there is
 /// none any more.
+///
+/// Nor is there one that could not be renewed for almost as long as it runs: others may take it over from then on.
 async fn renew_when_due(journal: &Journal, state: &mut JournalState) -> Option<Duration> {
     let services = &journal.services;
     let token = state.token?;
@@ -158,29 +220,71 @@ async fn renew_when_due(journal: &Journal, state: &mut JournalState) -> Option<D
     if since < due {
         return Some(due.saturating_sub(since));
     }
-    let renewed = services
-        .store
-        .acquire_lease(
-            &journal.session,
-            journal.holder.owner(),
-            services.clock.now(),
-            services.lease_duration,
-        )
-        .await;
-    match renewed {
-        Ok(lease) if lease.token == token => {
-            state.renewed = Instant::now();
-            Some(due)
+    let deadline = *journal.sure_until.borrow();
+    let asked = Instant::now();
+    let renewing = services.store.acquire_lease(
+        &journal.session,
+        journal.holder.owner(),
+        services.clock.now(),
+        services.lease_duration,
+    );
+    let why = match timeout_at(deadline, renewing).await {
+        Ok(Ok(lease)) if lease.token == token => {
+            note_renewal(journal, state, asked);
+            return Some(due);
         }
-        Ok(_) | Err(StoreError::LeaseHeld { .. } | StoreError::NotFound { .. }) => {
-            tracing::warn!(session = %journal.session, "the lease was lost");
-            state.token = None;
-            None
-        }
-        Err(error) => {
+        Ok(Err(error))
+            if !matches!(
+                error,
+                StoreError::LeaseHeld { .. } | StoreError::NotFound { .. }
+            ) && Instant::now() < deadline =>
+        {
             tracing::warn!(session = %journal.session, %error, "the lease was not renewed; it is tried again");
-            Some(services.lease_duration / 10)
+            return Some((services.lease_duration / 10).min(deadline - Instant::now()));
         }
+        Ok(Ok(_)) => "another had it meanwhile".to_owned(),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the store did not answer in time".to_owned(),
+    };
+    tracing::warn!(session = %journal.session, %why, "the lease was lost");
+    state.token = None;
+    None
+}
+
+/// The lease was taken or renewed, which was asked for at `asked`.
+///
+/// Others wait for its whole time after they have seen it; a tenth of it is for what takes time here.
+pub(super) fn note_renewal(journal: &Journal, state: &mut JournalState, asked: Instant) {
+    let duration = journal.services.lease_duration;
+    state.renewed = asked;
+    journal
+        .sure_until
+        .send_replace(asked + duration.saturating_sub(duration / 10));
+}
+
+/// Waits until the lease may be somebody else's. Whoever works under it must stop then, even where the journal is at work
+/// for somebody who waits for the store.
+pub(crate) async fn lapse(journal: &Journal) {
+    let mut sure_until = journal.sure_until.subscribe();
+    loop {
+        let until = *sure_until.borrow_and_update();
+        tokio::select! {
+            () = tokio::time::sleep_until(until) => break,
+            renewed = sure_until.changed() => {
+                if renewed.is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    tracing::warn!(session = %journal.session, "the lease was not renewed in time; the turn is stopped");
+    journal.lapsed.store(true, Ordering::SeqCst);
+}
+
+/// Forgets a lease that [lapsed](lapse).
+pub(super) fn give_up_lapsed(journal: &Journal, state: &mut JournalState) {
+    if journal.lapsed.swap(false, Ordering::SeqCst) {
+        state.token = None;
     }
 }
 

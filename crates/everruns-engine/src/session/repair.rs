@@ -4,8 +4,8 @@ use super::journal::{Journal, JournalState};
 use super::{Active, Intent, SessionError, fork, keep, lease, rewind};
 
 /// What the model reads of a call whose outcome was never recorded.
-const UNKNOWN_OUTCOME: &str = "The process ended before the outcome of this call was recorded. It may have taken \
-     effect fully, partly or not at all. Check the present state before you repeat it.";
+const UNKNOWN_OUTCOME: &str = "The process that ran this call ended, or lost its hold of the session, before the \
+     outcome was recorded. It may have taken effect fully, partly or not at all. Check the present state before you repeat it.";
 
 /// The events that close a turn which has begun and whose process is gone; none when all turns have ended.
 ///

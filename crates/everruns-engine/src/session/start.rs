@@ -106,10 +106,7 @@ async fn undo(core: &Arc<SessionCore>, head: &WorkspaceHead) {
     if let Err(error) = head.release(&core.id).await {
         tracing::warn!(session = %core.id, %error, "the claim of a session that did not start is left");
     }
-    let deleted = journal
-        .store()
-        .delete(&core.id, core.engine.services.clock.now())
-        .await;
+    let deleted = journal.store().delete(&core.id, None).await;
     match deleted {
         Ok(()) => journal.reset(&mut state),
         Err(StoreError::NotFound { .. }) => {}

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, Sequence, SessionCursor, SessionPage, SessionQuery, SessionRecord,
-    SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
+    Lease, LeaseOwner, NewSession, Sequence, SessionCursor, SessionPage, SessionQuery,
+    SessionRecord, SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
@@ -159,7 +159,9 @@ impl SessionStore for InMemorySessionStore {
 
     async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
         let state = &mut *self.lock();
-        let events = state.kept(&request.source)?.first(&request)?;
+        let source = state.kept(&request.source)?;
+        let events = source.first(&request)?;
+        source.check_token(request.token)?;
         let id = request.session.id.clone();
         if state.sessions.contains_key(&id) {
             return Err(StoreError::AlreadyExists { session: id });
@@ -180,29 +182,23 @@ impl SessionStore for InMemorySessionStore {
         duration: Duration,
     ) -> Result<Lease, StoreError> {
         let mut state = self.lock();
-        let kept = state.kept_mut(session)?;
-        let token = match &kept.lease {
-            Some(lease) if lease.expires_at > now && lease.owner == *owner => lease.token,
-            Some(lease) if lease.expires_at > now => {
-                return Err(StoreError::LeaseHeld {
-                    session: session.clone(),
-                    owner: lease.owner.clone(),
-                    expires_at: lease.expires_at,
-                });
-            }
-            _ => {
-                kept.last_token += 1;
-                FencingToken(kept.last_token)
-            }
-        };
-        let lease = Lease {
-            session: session.clone(),
-            owner: owner.clone(),
-            token,
-            expires_at: now.plus(duration),
-        };
-        kept.lease = Some(lease.clone());
-        Ok(lease)
+        state
+            .kept_mut(session)?
+            .lease_to(owner, None, now, duration)
+    }
+
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        let mut state = self.lock();
+        state
+            .kept_mut(session)?
+            .lease_to(owner, Some(held), now, duration)
     }
 
     async fn release_lease(
@@ -222,15 +218,16 @@ impl SessionStore for InMemorySessionStore {
         Ok(())
     }
 
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError> {
         let state = &mut *self.lock();
         let kept = state.kept(session)?;
-        if let Some(lease) = kept.lease.as_ref().filter(|lease| lease.expires_at > now) {
-            return Err(StoreError::LeaseHeld {
-                session: session.clone(),
-                owner: lease.owner.clone(),
-                expires_at: lease.expires_at,
-            });
+        match token {
+            Some(token) => kept.check_token(token)?,
+            None => kept.check_free()?,
         }
         if let Some(binding) = kept.record.binding.clone() {
             state.heads.leave(session, &binding);

@@ -1,8 +1,10 @@
 use std::collections::HashMap;
+use std::time::Duration;
 
+use everruns_core::clock::Timestamp;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, ForkRequest, Lease, PageDirection,
-    Sequence, SessionEvent, SessionRecord, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
+    Lease, LeaseOwner, PageDirection, Sequence, SessionEvent, SessionRecord, StoreError,
 };
 
 /// All that is kept of one session.
@@ -12,7 +14,7 @@ pub(super) struct Kept {
     pub(super) events: Vec<SessionEvent>,
     pub(super) lease: Option<Lease>,
     /// The greatest token ever given.
-    pub(super) last_token: u64,
+    last_token: u64,
     receipts: HashMap<String, AppendReceipt>,
 }
 
@@ -68,6 +70,66 @@ impl Kept {
         Ok(self.events.iter().take_while(taken).cloned().collect())
     }
 
+    /// Gives the lease to `owner`, also in the place of the one that is `held`.
+    pub(super) fn lease_to(
+        &mut self,
+        owner: &LeaseOwner,
+        held: Option<&HeldLease>,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        let end = now.plus(duration);
+        let (token, expires_at) = match &self.lease {
+            Some(own) if own.owner == *owner => {
+                let later = own.expires_at.plus(Duration::from_millis(1));
+                (own.token, end.max(later))
+            }
+            other => {
+                let may_go = |other: &Lease| {
+                    held.is_some_and(|held| {
+                        held.owner == other.owner && held.expires_at == other.expires_at
+                    })
+                };
+                if !other.as_ref().is_none_or(may_go) {
+                    self.check_free()?;
+                }
+                self.last_token += 1;
+                (FencingToken(self.last_token), end)
+            }
+        };
+        let lease = Lease {
+            session: self.record.id.clone(),
+            owner: owner.clone(),
+            token,
+            expires_at,
+        };
+        self.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
+    /// Refuses while somebody has the lease.
+    pub(super) fn check_free(&self) -> Result<(), StoreError> {
+        let Some(lease) = &self.lease else {
+            return Ok(());
+        };
+        Err(StoreError::LeaseHeld {
+            session: self.record.id.clone(),
+            owner: lease.owner.clone(),
+            expires_at: lease.expires_at,
+        })
+    }
+
+    /// Refuses unless `token` is of the present lease.
+    pub(super) fn check_token(&self, token: FencingToken) -> Result<(), StoreError> {
+        if self.lease.as_ref().map(|lease| lease.token) == Some(token) {
+            return Ok(());
+        }
+        Err(StoreError::Fenced {
+            session: self.record.id.clone(),
+            presented: token,
+        })
+    }
+
     pub(super) fn append(&mut self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
         if let Some(receipt) = self.receipts.get(&request.idempotency_key) {
             return Ok(AppendReceipt {
@@ -75,12 +137,7 @@ impl Kept {
                 ..*receipt
             });
         }
-        if self.lease.as_ref().map(|lease| lease.token) != Some(request.token) {
-            return Err(StoreError::Fenced {
-                session: request.session,
-                presented: request.token,
-            });
-        }
+        self.check_token(request.token)?;
         let last = self.record.last_sequence;
         if request.expected != last {
             return Err(StoreError::SequenceConflict {

@@ -49,8 +49,10 @@ pub(crate) async fn import(
     let now = services.clock.now();
     // Who deletes what a process that was killed has left sees that it is nobody's.
     let holder = Holder::new(services.entropy.as_ref());
+    let mut token = None;
     let filled = async {
         let mut draft = Draft::begin(store, &id, now, holder.owner()).await?;
+        token = Some(draft.token);
         while let Some(text) = lines.next().await {
             draft.line(&text?).await?;
         }
@@ -59,7 +61,7 @@ pub(crate) async fn import(
     };
     if let Err(error) = filled.await {
         // What cannot be removed has no head and does nothing, and its title says what it is.
-        if let Err(error) = store.delete(&id, now.plus(TERM)).await {
+        if let Err(error) = store.delete(&id, token).await {
             tracing::warn!(session = %id, %error, "a part of a session that was not imported is left");
         }
         return Err(error);

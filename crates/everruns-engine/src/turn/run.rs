@@ -1,4 +1,5 @@
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +15,7 @@ use super::ask::{Asked, ask};
 use super::calls::{self, Ended};
 use super::prompt;
 use crate::session::{
-    Active, Journal, RunningTurn, SessionCore, SessionError, Turn, TurnReport, keep,
+    Active, Journal, RunningTurn, SessionCore, SessionError, Turn, TurnReport, keep, lease,
 };
 use crate::tool_api::ToolContext;
 
@@ -39,7 +40,7 @@ pub(crate) async fn run(
         number: running.number,
         cancellation: running.cancellation.clone(),
     };
-    let ended = AssertUnwindSafe(runner.turn()).catch_unwind().await;
+    let ended = stopped_when_lapsed(&runner).await;
     let outcome = match ended {
         Ok(outcome) => outcome,
         // The panic's own message has gone to the panic hook; the turn is repaired before the next one.
@@ -52,6 +53,16 @@ pub(crate) async fn run(
     // Who hears of the end may delete the session at once, which nothing has open any more by then.
     drop(core);
     report.send_replace(Some(outcome.map_err(Arc::new)));
+}
+
+/// Runs the turn, which is cancelled when its lease may be somebody else's.
+async fn stopped_when_lapsed(runner: &Runner) -> std::thread::Result<Result<Turn, SessionError>> {
+    let mut turn = pin!(AssertUnwindSafe(runner.turn()).catch_unwind());
+    tokio::select! {
+        ended = &mut turn => return ended,
+        () = lease::lapse(&runner.journal) => runner.cancellation.cancel(),
+    }
+    turn.await
 }
 
 struct Runner {

@@ -1,6 +1,7 @@
 //! What turns and resuming cost, counted and not timed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use everruns_core::model::{
@@ -88,6 +89,22 @@ async fn a_turn_without_calls_takes_two_commits() {
     turns(&session, 1).await;
     let second = one_turn(&session, &watched).await;
     assert_eq!(second.0, ["append"; 2], "two commits");
+}
+
+/// At the pace of people, a session takes its lease for each turn and gives it up. Neither waits for the disk: see
+/// `only_what_is_recorded_waits_for_the_disk` of the stores.
+#[tokio::test(start_paused = true)]
+async fn a_turn_after_a_while_takes_its_lease_besides() {
+    let watched = Watched::new();
+    let store: Arc<dyn SessionStore> = Arc::clone(&watched) as _;
+    let script = Script::new([Step::Say("First."), Step::Say("Second.")]);
+    let session = engine_over(&store).create(agent_of(&script).build().unwrap());
+    turns(&session, 1).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    watched.forget_calls();
+    turns(&session, 1).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(watched.calls(), ["lease", "append", "append", "release"]);
 }
 
 #[tokio::test]

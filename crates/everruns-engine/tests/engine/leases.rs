@@ -5,8 +5,8 @@ use std::time::Duration;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AgentSummary, AppendRequest, EventPayload, FencingToken, LeaseOwner, NewSession, Sequence,
-    SessionStore as _, StoreError,
+    AgentSummary, AppendRequest, EventPayload, FencingToken, HeldLease, LeaseOwner, NewSession,
+    Sequence, SessionStore as _, StoreError,
 };
 use everruns_engine::InMemorySessionStore;
 use proptest::prelude::*;
@@ -16,6 +16,8 @@ const TERM: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Acquire(usize),
+    /// Of the lease as it was last seen.
+    TakeOver(usize),
     Append(usize),
     Release(usize),
     Pass(u64),
@@ -24,6 +26,7 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         3 => (0..2_usize).prop_map(Act::Acquire),
+        2 => (0..2_usize).prop_map(Act::TakeOver),
         4 => (0..2_usize).prop_map(Act::Append),
         1 => (0..2_usize).prop_map(Act::Release),
         2 => (1..1_500_u64).prop_map(Act::Pass),
@@ -39,6 +42,8 @@ struct Executor {
     token: Option<FencingToken>,
     known: Sequence,
     expires_at: Timestamp,
+    /// The other's lease.
+    seen: Option<HeldLease>,
 }
 
 struct World {
@@ -67,6 +72,7 @@ impl World {
             token: None,
             known: Sequence::START,
             expires_at: Timestamp::default(),
+            seen: None,
         };
         Self {
             store,
@@ -81,7 +87,11 @@ impl World {
     async fn act(&mut self, act: Act) {
         match act {
             Act::Pass(millis) => self.now += i64::try_from(millis).unwrap(),
-            Act::Acquire(who) => self.acquire(who).await,
+            Act::Acquire(who) => self.acquire(who, None).await,
+            Act::TakeOver(who) => {
+                let seen = self.executors[who].seen.take();
+                self.acquire(who, seen).await;
+            }
             Act::Append(who) => self.append(who).await,
             Act::Release(who) => {
                 if let Some(token) = self.executors[who].token.take() {
@@ -94,14 +104,16 @@ impl World {
         }
     }
 
-    async fn acquire(&mut self, who: usize) {
+    async fn acquire(&mut self, who: usize, over: Option<HeldLease>) {
         let other = self.executors[1 - who].clone();
         let me = &mut self.executors[who];
         let now = Timestamp::from_millis(self.now + me.skew);
-        let taken = self
-            .store
-            .acquire_lease(&self.session, &me.owner, now, TERM);
-        match taken.await {
+        let (store, session, owner) = (&self.store, &self.session, &me.owner);
+        let taken = match &over {
+            Some(held) => store.take_over_lease(session, owner, held, now, TERM).await,
+            None => store.acquire_lease(session, owner, now, TERM).await,
+        };
+        match taken {
             Ok(lease) => {
                 let kept = me.token == Some(lease.token);
                 assert!(
@@ -109,11 +121,13 @@ impl World {
                     "a new holder gets a greater token"
                 );
                 assert!(self.greatest.is_none_or(|greatest| lease.token >= greatest));
-                if other.skew == me.skew && other.token == self.greatest && !kept {
-                    assert!(
-                        other.token.is_none() || other.expires_at <= now,
-                        "a lease that runs was taken over by clocks that agree"
-                    );
+                assert!(!kept || lease.expires_at > me.expires_at, "renewed unseen");
+                if other.token.is_some() && other.token == self.greatest && !kept {
+                    let held = HeldLease {
+                        owner: other.owner,
+                        expires_at: other.expires_at,
+                    };
+                    assert_eq!(over, Some(held), "a lease was taken that was not seen");
                 }
                 self.greatest = Some(lease.token);
                 me.token = Some(lease.token);
@@ -121,7 +135,12 @@ impl World {
                 let record = self.store.session(&self.session).await.unwrap();
                 me.known = record.last_sequence;
             }
-            Err(StoreError::LeaseHeld { owner, .. }) => assert_eq!(owner, other.owner),
+            Err(StoreError::LeaseHeld {
+                owner, expires_at, ..
+            }) => {
+                assert_eq!(owner, other.owner);
+                me.seen = Some(HeldLease { owner, expires_at });
+            }
             Err(error) => panic!("{error}"),
         }
     }

@@ -5,6 +5,7 @@
 mod calls;
 mod cost;
 mod dropping;
+mod executors;
 #[cfg(feature = "tools")]
 mod facts;
 #[cfg(feature = "tools")]

@@ -194,7 +194,7 @@ async fn h55_what_a_dropped_import_leaves_can_be_deleted() {
     assert!(left.sessions.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_is_removed_when_its_id_is_repeated_and_nobody_has_it() {
     let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
     let engine = engine_over(&store);
@@ -204,10 +204,17 @@ async fn a_session_is_removed_when_its_id_is_repeated_and_nobody_has_it() {
     assert!(matches!(error, DeleteError::NotConfirmed { .. }), "{error}");
     let error = engine.delete_session(&id, id.as_str()).await.unwrap_err();
     assert!(matches!(error, DeleteError::Open { .. }), "{error}");
-    let elsewhere = engine_over(&store).delete_session(&id, id.as_str()).await;
-    let error = elsewhere.unwrap_err();
+    let busy = agent_of(&Script::new([Step::Hang("Well")]));
+    let busy = engine.create(busy.build().unwrap());
+    let turn = busy.send("Think.").await.unwrap();
+    let other = busy.session_id();
+    let elsewhere = engine_over(&store);
+    let deleted = elsewhere.delete_session(other, other.as_str()).await;
+    let error = deleted.unwrap_err();
     let held = matches!(&error, DeleteError::Store(StoreError::LeaseHeld { .. }));
     assert!(held, "{error}");
+    busy.cancel().await;
+    turn.wait().await.unwrap();
     session.close().await;
     let head = session.workspace_head().unwrap();
     drop(session);

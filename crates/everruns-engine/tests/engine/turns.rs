@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use everruns_core::clock::Timestamp;
 use everruns_core::model::{Message, ModelErrorKind, StopReason};
 use everruns_core::session::{
-    EventPayload, SessionQuery, SessionStore, StoreError, ToolOutcome, TurnOutcome,
+    EventPayload, LeaseOwner, SessionQuery, SessionStore, StoreError, ToolOutcome, TurnOutcome,
 };
 use everruns_engine::{Engine, InMemorySessionStore, SessionError};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
 use crate::support::{
-    Blocking, Echo, Panicking, Script, Step, Watched, agent, agent_of, engine_over, kinds, recorded,
+    Blocking, Echo, Panicking, Script, Step, Watched, agent, agent_of, engine_over, kinds,
+    recorded, rob,
 };
 
 #[tokio::test]
@@ -327,8 +327,9 @@ async fn h55_a_turn_whose_session_is_deleted_leaves_nothing() {
     assert!(session.send_and_wait("One.").await.unwrap().success);
     let id = session.session_id().clone();
     let pending = session.send("Two.").await.unwrap();
-    let late = Timestamp::from_millis(i64::MAX);
-    store.delete(&id, late).await.unwrap();
+    let somebody = LeaseOwner("somebody".into());
+    let taken = rob(store.as_ref(), &id, &somebody).await;
+    store.delete(&id, Some(taken.token)).await.unwrap();
     go.notify_one();
     let error = pending.wait().await.unwrap_err();
     assert!(error.to_string().contains("recorded here"), "{error}");

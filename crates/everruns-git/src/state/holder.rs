@@ -4,6 +4,9 @@ use std::fs;
 use std::process;
 use std::sync::OnceLock;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 /// A process, told apart from every other one that ever had or will have its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
@@ -78,7 +81,11 @@ impl Holder {
             Some(_) => {
                 namespace().as_deref() == Some(self.namespace.as_str())
                     && process_table_is_readable()
-                    && start_of(self.pid) != Some(self.start)
+                    && match start_of(self.pid) {
+                        Some(start) => start != self.start,
+                        // The host may show everybody only their own processes.
+                        None => !exists(self.pid),
+                    }
             }
             None => false,
         }
@@ -97,6 +104,12 @@ fn namespace() -> Option<String> {
 
 fn process_table_is_readable() -> bool {
     start_of(process::id()).is_some()
+}
+
+/// Whether there may be a process with this number, of whomever.
+fn exists(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// When the process `pid` started; `None` if there is none.

@@ -25,6 +25,16 @@ impl Database {
         Ok(self.pool.begin_with(begin).await?)
     }
 
+    /// As [`begin`](Self::begin); the commit does not wait for the disk. It survives everything but the end of the server,
+    /// and the next change that does wait brings it to the disk.
+    pub(super) async fn begin_unflushed(&self) -> Result<Transaction<'static, Postgres>, Fault> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("SET LOCAL synchronous_commit TO off")
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction)
+    }
+
     /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.
     pub(super) async fn write<T, W>(
         self: &Arc<Self>,

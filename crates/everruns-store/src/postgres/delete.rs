@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
-use everruns_core::clock::Timestamp;
 use everruns_core::failpoint::hit;
 use everruns_core::ids::SessionId;
-use everruns_core::session::StoreError;
+use everruns_core::session::{FencingToken, StoreError};
 
 use super::database::Database;
 use super::lock::lock_session;
@@ -15,13 +14,13 @@ use crate::sql;
 pub(super) async fn delete(
     database: &Arc<Database>,
     session: &SessionId,
-    now: Timestamp,
+    token: Option<FencingToken>,
 ) -> Result<(), StoreError> {
     let session = Arc::new(session.clone());
     database
         .write("delete a session", Repeat::Unsafe, move |database| {
             let session = Arc::clone(&session);
-            async move { delete_once(&database, &session, now).await }
+            async move { delete_once(&database, &session, token).await }
         })
         .await
 }
@@ -29,7 +28,7 @@ pub(super) async fn delete(
 async fn delete_once(
     database: &Database,
     session: &SessionId,
-    now: Timestamp,
+    token: Option<FencingToken>,
 ) -> Result<(), Fault> {
     let mut transaction = database.begin().await?;
     lock_session(&mut transaction, session).await?;
@@ -37,7 +36,7 @@ async fn delete_once(
         .bind(session.as_str())
         .fetch_optional(&mut *transaction)
         .await?;
-    rules::check_free(session, row, now)?;
+    rules::check_deletable(session, row, token)?;
     sqlx::query(sql::sessions::DELETE)
         .bind(session.as_str())
         .execute(&mut *transaction)

@@ -4,10 +4,10 @@ use everruns_core::failpoint::hit;
 use everruns_core::session::{SessionRecord, StoreError};
 
 use super::database::Database;
-use super::lock::lock_head;
+use super::lock::{lock_head, lock_session};
 use crate::attempt::{Fault, Repeat};
-use crate::rows::holder_of;
-use crate::rules::{FORK, Fork};
+use crate::rows::{LeaseRow, holder_of};
+use crate::rules::{self, FORK, Fork};
 use crate::sql;
 
 pub(super) async fn fork(
@@ -27,12 +27,19 @@ async fn fork_once(database: &Database, fork: &Fork) -> Result<SessionRecord, Fa
     let (request, binding) = (&fork.request, &fork.request.binding);
     let at = request.session.created_at.as_millis();
     let mut transaction = database.begin().await?;
+    // So that nobody takes the source over before the session is made.
+    lock_session(&mut transaction, &request.source).await?;
     lock_head(&mut transaction, binding).await?;
     let last: Option<i64> = sqlx::query_scalar(sql::sessions::LAST_PLACE)
         .bind(request.source.as_str())
         .fetch_optional(&mut *transaction)
         .await?;
     fork.check_source(last)?;
+    let lease: Option<LeaseRow> = sqlx::query_as(sql::leases::OF_SESSION)
+        .bind(request.source.as_str())
+        .fetch_optional(&mut *transaction)
+        .await?;
+    rules::check_present(&request.source, lease, request.token)?;
     let inserted = sqlx::query(sql::sessions::INSERT)
         .bind(fork.id().as_str())
         .bind(request.session.title.as_deref())

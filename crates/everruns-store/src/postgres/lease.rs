@@ -1,65 +1,55 @@
-use std::sync::Arc;
-use std::time::Duration;
+//! Leases: committed, but not flushed. A failure of the server loses at most those under which nothing was recorded yet;
+//! what is appended under one brings it to the disk. Their holders may live on, so that tokens follow the server's clock:
+//! one that was lost is not given again.
 
-use everruns_core::clock::Timestamp;
+use std::sync::Arc;
+
 use everruns_core::ids::SessionId;
-use everruns_core::session::{FencingToken, Lease, LeaseOwner, StoreError};
+use everruns_core::session::{FencingToken, Lease, StoreError};
 
 use super::database::Database;
 use super::lock::lock_session;
 use crate::attempt::{Fault, Repeat};
 use crate::rows::{LeaseRow, to_stored};
-use crate::rules;
+use crate::rules::Claim;
 use crate::sql;
 
 const ACQUIRE: &str = "take a lease";
 const RELEASE: &str = "give up a lease";
 
-pub(super) async fn acquire(
-    database: &Arc<Database>,
-    session: &SessionId,
-    owner: &LeaseOwner,
-    now: Timestamp,
-    duration: Duration,
-) -> Result<Lease, StoreError> {
-    let work = Arc::new((session.clone(), owner.clone()));
+/// Microseconds since the epoch.
+const CLOCK: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint";
+
+pub(super) async fn acquire(database: &Arc<Database>, claim: Claim) -> Result<Lease, StoreError> {
+    let claim = Arc::new(claim);
     database
         .write(ACQUIRE, Repeat::Safe, move |database| {
-            let work = Arc::clone(&work);
-            async move { acquire_once(&database, &work.0, &work.1, now, duration).await }
+            let claim = Arc::clone(&claim);
+            async move { acquire_once(&database, &claim).await }
         })
         .await
 }
 
-async fn acquire_once(
-    database: &Database,
-    session: &SessionId,
-    owner: &LeaseOwner,
-    now: Timestamp,
-    duration: Duration,
-) -> Result<Lease, Fault> {
-    let mut transaction = database.begin().await?;
-    lock_session(&mut transaction, session).await?;
+async fn acquire_once(database: &Database, claim: &Claim) -> Result<Lease, Fault> {
+    let mut transaction = database.begin_unflushed().await?;
+    lock_session(&mut transaction, &claim.session).await?;
     let row: Option<LeaseRow> = sqlx::query_as(sql::leases::OF_SESSION)
-        .bind(session.as_str())
+        .bind(claim.session.as_str())
         .fetch_optional(&mut *transaction)
         .await?;
-    let token = rules::acquire(session, row, owner, now)?;
-    let expires_at = now.plus(duration);
+    let clock: i64 = sqlx::query_scalar(CLOCK)
+        .fetch_one(&mut *transaction)
+        .await?;
+    let lease = claim.judge(row, u64::try_from(clock).unwrap_or(0))?;
     sqlx::query(sql::leases::PUT)
-        .bind(session.as_str())
-        .bind(to_stored(ACQUIRE, token.0)?)
-        .bind(&owner.0)
-        .bind(expires_at.as_millis())
+        .bind(claim.session.as_str())
+        .bind(to_stored(ACQUIRE, lease.token.0)?)
+        .bind(&lease.owner.0)
+        .bind(lease.expires_at.as_millis())
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
-    Ok(Lease {
-        session: session.clone(),
-        owner: owner.clone(),
-        token,
-        expires_at,
-    })
+    Ok(lease)
 }
 
 pub(super) async fn release(
@@ -76,7 +66,7 @@ pub(super) async fn release(
         .write(RELEASE, Repeat::Safe, move |database| {
             let session = Arc::clone(&session);
             async move {
-                let mut transaction = database.begin().await?;
+                let mut transaction = database.begin_unflushed().await?;
                 sqlx::query(sql::leases::RELEASE)
                     .bind(session.as_str())
                     .bind(token)

@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
+    Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore,
+    StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 
 use super::database::Database;
 use super::{append, bind, connect, create, delete, events, fork, lease, list};
 use crate::RetryPolicy;
-use crate::rules::{Batch, Fork};
+use crate::rules::{Batch, Claim, Fork};
 
 /// Sessions in one PostgreSQL database. Cheap to clone; the clones share their connections.
 ///
@@ -112,7 +113,32 @@ impl SessionStore for PostgresSessionStore {
         now: Timestamp,
         duration: Duration,
     ) -> Result<Lease, StoreError> {
-        lease::acquire(&self.database, session, owner, now, duration).await
+        let claim = Claim {
+            session: session.clone(),
+            owner: owner.clone(),
+            over: None,
+            now,
+            duration,
+        };
+        lease::acquire(&self.database, claim).await
+    }
+
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        let claim = Claim {
+            session: session.clone(),
+            owner: owner.clone(),
+            over: Some(held.clone()),
+            now,
+            duration,
+        };
+        lease::acquire(&self.database, claim).await
     }
 
     async fn release_lease(
@@ -123,7 +149,11 @@ impl SessionStore for PostgresSessionStore {
         lease::release(&self.database, session, token).await
     }
 
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
-        delete::delete(&self.database, session, now).await
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError> {
+        delete::delete(&self.database, session, token).await
     }
 }

@@ -9,5 +9,5 @@ mod page;
 pub(crate) use append::{Append, Batch, decide as append};
 pub(crate) use bind::{Bind, decide as bind};
 pub(crate) use fork::{Fork, OPERATION as FORK};
-pub(crate) use lease::{acquire, check_free};
+pub(crate) use lease::{Claim, check_deletable, check_present};
 pub(crate) use page::{EventWindow, SessionWindow};

@@ -28,14 +28,26 @@ impl Database {
     /// On a full disk SQLite rolls back by itself, which the connection's own count of open transactions does not
     /// learn. Such a connection begins no other transaction, so that another one takes its place.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
-        const BEGIN: &str = "BEGIN IMMEDIATE";
-        match self.writer.begin_with(BEGIN).await {
+        self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    /// As [`begin`](Self::begin); the commit does not wait for the disk. It survives the end of the process, and the next
+    /// change that does wait brings it to the disk.
+    pub(super) async fn begin_unflushed(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
+        self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    /// Whether the commit is flushed is a setting of the connection, so that every transaction begins with it.
+    async fn begin_with(&self, begin: &'static str) -> Result<Transaction<'static, Sqlite>, Fault> {
+        match self.writer.begin_with(begin).await {
             Err(sqlx::Error::InvalidSavePointStatement) => {
                 let spent = self.writer.acquire().await?;
                 if let Err(error) = spent.close().await {
                     tracing::debug!(%error, "a connection that is given up cannot be closed");
                 }
-                Ok(self.writer.begin_with(BEGIN).await?)
+                Ok(self.writer.begin_with(begin).await?)
             }
             begun => Ok(begun?),
         }
@@ -114,5 +126,44 @@ impl Database {
         // The writer last: its connection can move the write-ahead log into the file and remove it.
         self.reader.close().await;
         self.writer.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open;
+
+    /// Whatever the transaction before did.
+    #[tokio::test]
+    async fn only_what_is_recorded_waits_for_the_disk() {
+        const NORMAL: i64 = 1;
+        const FULL: i64 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.db");
+        let database = open::open(&path, RetryPolicy::default()).await.unwrap();
+        for (recorded, expected) in [
+            (true, FULL),
+            (false, NORMAL),
+            (true, FULL),
+            (true, FULL),
+            (false, NORMAL),
+            (false, NORMAL),
+            (true, FULL),
+        ] {
+            let begun = if recorded {
+                database.begin().await
+            } else {
+                database.begin_unflushed().await
+            };
+            let mut transaction = begun.unwrap();
+            let setting: i64 = sqlx::query_scalar("PRAGMA synchronous")
+                .fetch_one(&mut *transaction)
+                .await
+                .unwrap();
+            assert_eq!(setting, expected);
+            transaction.commit().await.unwrap();
+        }
+        database.close().await;
     }
 }

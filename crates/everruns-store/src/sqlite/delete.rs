@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
-use everruns_core::clock::Timestamp;
 use everruns_core::failpoint::hit;
 use everruns_core::ids::SessionId;
-use everruns_core::session::StoreError;
+use everruns_core::session::{FencingToken, StoreError};
 
 use super::database::Database;
 use crate::attempt::{Fault, Repeat};
@@ -14,13 +13,13 @@ use crate::sql;
 pub(super) async fn delete(
     database: &Arc<Database>,
     session: &SessionId,
-    now: Timestamp,
+    token: Option<FencingToken>,
 ) -> Result<(), StoreError> {
     let session = Arc::new(session.clone());
     database
         .write("delete a session", Repeat::Unsafe, move |database| {
             let session = Arc::clone(&session);
-            async move { delete_once(&database, &session, now).await }
+            async move { delete_once(&database, &session, token).await }
         })
         .await
 }
@@ -28,14 +27,14 @@ pub(super) async fn delete(
 async fn delete_once(
     database: &Database,
     session: &SessionId,
-    now: Timestamp,
+    token: Option<FencingToken>,
 ) -> Result<(), Fault> {
     let mut transaction = database.begin().await?;
     let row: Option<LeaseRow> = sqlx::query_as(sql::leases::OF_SESSION)
         .bind(session.as_str())
         .fetch_optional(&mut *transaction)
         .await?;
-    rules::check_free(session, row, now)?;
+    rules::check_deletable(session, row, token)?;
     sqlx::query(sql::sessions::DELETE)
         .bind(session.as_str())
         .execute(&mut *transaction)

@@ -5,8 +5,8 @@ use everruns_core::session::{SessionRecord, StoreError};
 
 use super::database::Database;
 use crate::attempt::{Fault, Repeat};
-use crate::rows::holder_of;
-use crate::rules::{FORK, Fork};
+use crate::rows::{LeaseRow, holder_of};
+use crate::rules::{self, FORK, Fork};
 use crate::sql;
 
 pub(super) async fn fork(
@@ -31,6 +31,11 @@ async fn fork_once(database: &Database, fork: &Fork) -> Result<SessionRecord, Fa
         .fetch_optional(&mut *transaction)
         .await?;
     fork.check_source(last)?;
+    let lease: Option<LeaseRow> = sqlx::query_as(sql::leases::OF_SESSION)
+        .bind(request.source.as_str())
+        .fetch_optional(&mut *transaction)
+        .await?;
+    rules::check_present(&request.source, lease, request.token)?;
     let inserted = sqlx::query(sql::sessions::INSERT)
         .bind(fork.id().as_str())
         .bind(request.session.title.as_deref())

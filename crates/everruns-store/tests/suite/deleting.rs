@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everruns_core::session::StoreError;
 
 use crate::support::place::Place;
-use crate::support::samples::{all_events, append, at, id, lease, leased};
+use crate::support::samples::{all_events, append, id, lease, leased};
 
 on_each! {
     /// Proves H55 for a deletion that others do not expect.
@@ -55,7 +55,7 @@ async fn h55_a_session_deleted_under_its_appends_leaves_nothing(place: Place) {
             }));
         }
         tokio::time::sleep(std::time::Duration::from_micros(500 * round)).await;
-        store.delete(&id("s"), at(i64::MAX)).await.unwrap();
+        store.delete(&id("s"), Some(token)).await.unwrap();
         appending.await.unwrap();
         for task in beside {
             task.await.unwrap();

@@ -6,7 +6,7 @@ use everruns_core::session::{
 use everruns_core::workspace::WorkspaceHeadAccess::{Isolated, Shared};
 
 use crate::support::place::Place;
-use crate::support::samples::{append, at, binding, id, lease, leased, new_session, request};
+use crate::support::samples::{append, binding, id, lease, leased, new_session, request};
 
 on_each! {
     /// A process that still has the token of a deleted session cannot write into its successor.
@@ -23,7 +23,7 @@ on_each! {
 async fn a_token_is_never_given_again(place: Place) {
     let store = place.open().await;
     let old = leased(store.as_ref(), "s").await;
-    store.delete(&id("s"), at(i64::MAX)).await.unwrap();
+    store.delete(&id("s"), Some(old)).await.unwrap();
     let error = append(store.as_ref(), "s", old, 0, "key")
         .await
         .unwrap_err();

@@ -8,7 +8,7 @@ use everruns_store::{PostgresSessionStore, RetryPolicy};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::support::proxy::{Cut, Proxy};
-use crate::support::samples::{all_events, append, at, binding, id, leased, new_session};
+use crate::support::samples::{all_events, append, binding, id, lease, leased, new_session};
 use crate::support::server::Server;
 
 const IMPATIENT: RetryPolicy = RetryPolicy {
@@ -173,7 +173,47 @@ async fn a_locked_session_does_not_hold_up_others() {
         .await
         .unwrap();
     append(&store, "t", token, 0, "key").await.unwrap();
-    store.delete(&id("t"), at(i64::MAX)).await.unwrap();
+    store.delete(&id("t"), Some(token)).await.unwrap();
+}
+
+/// Leases cost no flush; and one that a failing server has lost leaves no token that is given to somebody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_is_recorded_waits_for_the_disk() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    run(
+        &url,
+        "CREATE TABLE seen (what text, setting text);
+         CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             INSERT INTO seen VALUES (TG_TABLE_NAME, current_setting('synchronous_commit'));
+             RETURN NULL;
+         END $$;
+         CREATE TRIGGER note AFTER INSERT OR UPDATE ON leases FOR EACH ROW EXECUTE FUNCTION note();
+         CREATE TRIGGER note AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION note();",
+    )
+    .await;
+    let token = leased(&store, "s").await;
+    append(&store, "s", token, 0, "key").await.unwrap();
+    store.release_lease(&id("s"), token).await.unwrap();
+    let mut connection = raw(&url).await;
+    let seen: Vec<(String, String)> = sqlx::query_as("SELECT what, setting FROM seen")
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|(what, setting)| (what.as_str(), setting.as_str()))
+        .collect();
+    assert_eq!(
+        seen,
+        [("leases", "off"), ("events", "on"), ("leases", "off")]
+    );
+    run(&url, "DELETE FROM leases").await;
+    let next = lease(&store, "s", "other", 1).await;
+    assert!(next > token, "{next:?} {token:?}");
 }
 
 /// Proves H72 for PostgreSQL.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use everruns_core::clock::Timestamp;
-use everruns_core::session::{FencingToken, LeaseOwner, Sequence, StoreError};
+use everruns_core::session::{FencingToken, HeldLease, Lease, LeaseOwner, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use crate::support::child::{self, Child};
@@ -128,25 +128,35 @@ async fn h50_appends_of_two_processes_take_turns(place: Place) {
     }
 }
 
-/// The child's clock is an hour ahead, so that it believes the parent's lease to have ended long ago.
+/// The child's clock is an hour ahead, so that it believes the parent's lease to have ended long ago; that alone gives it
+/// nothing. By the parent's clock the child's lease runs for an hour more after the child's end; that alone keeps nobody out.
 async fn h53_a_session_is_handed_over_between_processes(place: Place) {
     const TERM: Duration = Duration::from_secs(10);
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
     let ahead = NOW.plus(Duration::from_hours(1));
     let store = place.open().await;
     let session = id("s");
+    let seen = |held: Result<Lease, StoreError>| match held {
+        Err(StoreError::LeaseHeld {
+            owner, expires_at, ..
+        }) => HeldLease { owner, expires_at },
+        other => panic!("a lease that somebody has was taken: {other:?}"),
+    };
     if place.is_child {
         let me = LeaseOwner("child".to_owned());
         child::tell("ready");
         child::wait();
-        let held = store.acquire_lease(&session, &me, NOW, TERM).await;
-        child::tell(match held {
-            Err(StoreError::LeaseHeld { .. }) => "refused",
-            _ => "taken too early",
-        });
+        let held = seen(store.acquire_lease(&session, &me, ahead, TERM).await);
+        child::tell("refused");
+        child::wait();
+        let renewed = store
+            .take_over_lease(&session, &me, &held, ahead, TERM)
+            .await;
+        let held = seen(renewed);
+        child::tell("refused");
         child::wait();
         let lease = store
-            .acquire_lease(&session, &me, ahead, TERM)
+            .take_over_lease(&session, &me, &held, ahead, TERM)
             .await
             .unwrap();
         append(store.as_ref(), "s", lease.token, 1, "of the child")
@@ -166,19 +176,21 @@ async fn h53_a_session_is_handed_over_between_processes(place: Place) {
     assert_eq!(child.hear().as_deref(), Some("ready"));
     child.go();
     assert_eq!(child.hear().as_deref(), Some("refused"));
+    // At the same moment of the same clock: it is another lease all the same.
+    store.acquire_lease(&session, &me, NOW, TERM).await.unwrap();
+    child.go();
+    assert_eq!(child.hear().as_deref(), Some("refused"));
     child.go();
     let token = FencingToken(child.hear().unwrap().parse().unwrap());
     assert!(token > lease.token);
     let late = append(store.as_ref(), "s", lease.token, 2, "too late").await;
     assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
-    // By the parent's clock the child's lease runs for an hour more, whether or not the child does.
     child.kill();
-    let held = store.acquire_lease(&session, &me, NOW, TERM).await;
-    let Err(StoreError::LeaseHeld { expires_at, .. }) = held else {
-        panic!("a lease that runs was taken over: {held:?}");
-    };
-    let again = store.acquire_lease(&session, &me, expires_at, TERM).await;
-    let again = again.unwrap();
+    let held = seen(store.acquire_lease(&session, &me, NOW, TERM).await);
+    let again = store
+        .take_over_lease(&session, &me, &held, NOW, TERM)
+        .await
+        .unwrap();
     assert!(again.token > token);
     append(store.as_ref(), "s", again.token, 2, "after")
         .await

@@ -144,7 +144,7 @@ mod postgres {
     use everruns_store::postgres::SCHEMA_VERSION;
     use sqlx::{Connection as _, PgConnection};
 
-    use crate::support::samples::{append, at, binding, id, leased};
+    use crate::support::samples::{append, binding, id, leased};
     use crate::support::server::Server;
 
     const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_sessions.sql")];
@@ -248,7 +248,7 @@ mod postgres {
             assert!(refused.is_err(), "{statement}");
         }
         // Removing the session removes them.
-        store.delete(&id("s"), at(i64::MAX)).await.unwrap();
+        store.delete(&id("s"), Some(token)).await.unwrap();
         let left: i64 = sqlx::query_scalar("SELECT count(*) FROM events")
             .fetch_one(&mut connection)
             .await

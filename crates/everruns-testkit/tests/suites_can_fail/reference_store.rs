@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, PageDirection, Sequence, SessionCursor, SessionEvent, SessionPage,
-    SessionQuery, SessionRecord, SessionState, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
+    Lease, LeaseOwner, NewSession, PageDirection, Sequence, SessionCursor, SessionEvent,
+    SessionPage, SessionQuery, SessionRecord, SessionState, SessionStore, StoreError,
 };
 use everruns_core::workspace::{WorkspaceBinding, WorkspaceHeadAccess};
 
@@ -31,6 +31,10 @@ pub(crate) enum Flaw {
     IgnoresPlace,
     /// A takeover keeps the old token.
     ReusesTokens,
+    /// A lease is taken from its holder by anybody.
+    TakesLeases,
+    /// Whoever lost the source's lease may fork it.
+    ForksUnleased,
     /// A session that is being executed is deleted.
     DeletesLeased,
     /// A fork that is refused leaves a session.
@@ -105,6 +109,42 @@ impl ReferenceStore {
         }
     }
 
+    fn lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        over: Option<&HeldLease>,
+        mut expires_at: Timestamp,
+    ) -> Result<Lease, StoreError> {
+        let mut sessions = self.lock();
+        let kept = kept(&mut sessions, session)?;
+        let present = kept.lease.as_ref();
+        let renewed = present.filter(|lease| lease.owner == *owner);
+        if let Some(lease) = renewed {
+            expires_at = expires_at.max(lease.expires_at.plus(Duration::from_millis(1)));
+        } else {
+            let may_go = |lease: &Lease| match over {
+                _ if self.flaw == Flaw::TakesLeases => true,
+                Some(over) => over.owner == lease.owner && over.expires_at == lease.expires_at,
+                None => false,
+            };
+            if let Some(lease) = present.filter(|lease| !may_go(lease)) {
+                return Err(held(lease));
+            }
+            if self.flaw != Flaw::ReusesTokens || kept.last_token == 0 {
+                kept.last_token += 1;
+            }
+        }
+        let lease = Lease {
+            session: session.clone(),
+            owner: owner.clone(),
+            token: FencingToken(kept.last_token),
+            expires_at,
+        };
+        kept.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
     fn lock(&self) -> Sessions<'_> {
         self.sessions.lock().expect("no holder of the lock panics")
     }
@@ -121,6 +161,16 @@ impl ReferenceStore {
 fn kept<'a>(sessions: &'a mut Sessions<'_>, id: &SessionId) -> Result<&'a mut Kept, StoreError> {
     sessions.get_mut(id).ok_or_else(|| StoreError::NotFound {
         session: id.clone(),
+    })
+}
+
+fn check_token(kept: &Kept, token: FencingToken) -> Result<(), StoreError> {
+    if kept.lease.as_ref().map(|lease| lease.token) == Some(token) {
+        return Ok(());
+    }
+    Err(StoreError::Fenced {
+        session: kept.record.id.clone(),
+        presented: token,
     })
 }
 
@@ -321,6 +371,9 @@ impl SessionStore for ReferenceStore {
                     actual,
                 });
             }
+            if self.flaw != Flaw::ForksUnleased {
+                check_token(source, request.token)?;
+            }
             let taken = source.events.iter();
             let taken = taken.filter(|event| event.sequence <= request.through);
             taken.cloned().collect::<Vec<_>>()
@@ -356,24 +409,18 @@ impl SessionStore for ReferenceStore {
         now: Timestamp,
         duration: Duration,
     ) -> Result<Lease, StoreError> {
-        let mut sessions = self.lock();
-        let kept = kept(&mut sessions, session)?;
-        let running = kept.lease.as_ref().filter(|lease| lease.expires_at > now);
-        let renewed = running.is_some_and(|lease| lease.owner == *owner);
-        if let Some(lease) = running.filter(|_| !renewed) {
-            return Err(held(lease));
-        }
-        if !renewed && (self.flaw != Flaw::ReusesTokens || kept.last_token == 0) {
-            kept.last_token += 1;
-        }
-        let lease = Lease {
-            session: session.clone(),
-            owner: owner.clone(),
-            token: FencingToken(kept.last_token),
-            expires_at: now.plus(duration),
-        };
-        kept.lease = Some(lease.clone());
-        Ok(lease)
+        self.lease(session, owner, None, now.plus(duration))
+    }
+
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        self.lease(session, owner, Some(held), now.plus(duration))
     }
 
     async fn release_lease(
@@ -387,12 +434,17 @@ impl SessionStore for ReferenceStore {
         Ok(())
     }
 
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError> {
         let mut sessions = self.lock();
-        let lease = kept(&mut sessions, session)?.lease.as_ref();
-        let running = lease.filter(|lease| lease.expires_at > now);
-        if let Some(lease) = running.filter(|_| self.flaw != Flaw::DeletesLeased) {
-            return Err(held(lease));
+        let kept = kept(&mut sessions, session)?;
+        match (token, &kept.lease) {
+            (Some(token), _) => check_token(kept, token)?,
+            (None, Some(lease)) if self.flaw != Flaw::DeletesLeased => return Err(held(lease)),
+            _ => {}
         }
         sessions.remove(session);
         Ok(())

@@ -22,7 +22,13 @@ async fn every_flaw_is_caught_by_its_check() {
         (Flaw::BindsTwice, "concurrency::one_bind_wins"),
         (Flaw::IgnoresPlace, "appending::a_stale_place_is_refused"),
         (Flaw::IgnoresPlace, "concurrency::one_appender_wins"),
-        (Flaw::ReusesTokens, "leases::expiry_allows_a_takeover"),
+        (Flaw::ReusesTokens, "leases::what_was_seen_is_taken_over"),
+        (Flaw::TakesLeases, "leases::a_held_lease_is_refused"),
+        (
+            Flaw::TakesLeases,
+            "leases::what_has_changed_is_not_taken_over",
+        ),
+        (Flaw::ForksUnleased, "forking::needs_the_present_lease"),
         (Flaw::DeletesLeased, "deleting::refused_while_leased"),
         (Flaw::IgnoresCase, "listing::prefixes_are_literal"),
         (

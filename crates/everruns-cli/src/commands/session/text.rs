@@ -61,7 +61,10 @@ pub(super) fn turn_outcome(outcome: &TurnOutcome) -> String {
         TurnOutcome::LimitReached => "reached its limit of model requests".to_owned(),
         TurnOutcome::Cancelled => "was cancelled".to_owned(),
         TurnOutcome::Failed { reason } => format!("failed: {}", shown(reason)),
-        TurnOutcome::Interrupted => "was interrupted: its process ended in the middle".to_owned(),
+        TurnOutcome::Interrupted => {
+            "was interrupted: its process ended, or lost its hold of the session, in the middle"
+                .to_owned()
+        }
         _ => "ended in a way that a later version knows".to_owned(),
     }
 }

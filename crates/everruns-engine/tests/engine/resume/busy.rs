@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everruns_core::clock::{Clock, SystemClock};
+use everruns_core::clock::Clock;
 use everruns_core::model::Message;
 use everruns_core::session::{EventPayload, LeaseOwner, Sequence};
 use everruns_engine::{Engine, ResumeError, SessionError};
 use serde_json::json;
 
 use super::{agent_with, refused, resumed, store};
-use crate::support::{Blocking, Script, SetClock, Step, agent_of, engine_over, head, memory};
+use crate::support::{Blocking, Script, SetClock, Step, agent_of, engine_over, head, memory, rob};
 
 /// A lease that ran out unnoticed while the handle was idle is taken back for the next turn.
 #[tokio::test]
@@ -28,16 +28,12 @@ async fn an_idle_handle_takes_a_lost_lease_back() {
     session.send_and_wait("1").await.unwrap();
     // Within the time that an idle session keeps its lease, as if the process had slept.
     clock.set(Duration::from_hours(1));
+    let other = LeaseOwner("the other".into());
+    let taken = rob(store.as_ref(), session.session_id(), &other).await;
     store
-        .acquire_lease(
-            session.session_id(),
-            &LeaseOwner("the other".into()),
-            clock.now(),
-            Duration::from_secs(1),
-        )
+        .release_lease(session.session_id(), taken.token)
         .await
         .unwrap();
-    clock.set(Duration::from_hours(2));
     assert!(session.send_and_wait("2").await.unwrap().success);
 }
 
@@ -85,16 +81,8 @@ async fn h53_the_stale_one_is_fenced_off() {
         .workspace(head(&backend, "x").await);
     let turn = session.send("Think.").await.unwrap();
     // As if this process had slept for longer than its lease.
-    let later = SystemClock.now().plus(Duration::from_hours(2));
-    store
-        .acquire_lease(
-            session.session_id(),
-            &LeaseOwner("the other".into()),
-            later,
-            Duration::from_secs(1),
-        )
-        .await
-        .unwrap();
+    let other = LeaseOwner("the other".into());
+    rob(store.as_ref(), session.session_id(), &other).await;
     go.notify_one();
     let error = turn.await.unwrap_err();
     let SessionError::TurnAborted { source } = &error else {
@@ -133,16 +121,9 @@ async fn h53_a_lost_lease_stops_a_tool_that_runs() {
     let session = engine.create(agent).workspace(head(&backend, "x").await);
     let turn = session.send("Block.").await.unwrap();
     block.begun.notified().await;
-    // As a process whose clock is ahead would take it.
-    store
-        .acquire_lease(
-            session.session_id(),
-            &LeaseOwner("the other".into()),
-            SystemClock.now().plus(Duration::from_mins(1)),
-            Duration::from_mins(1),
-        )
-        .await
-        .unwrap();
+    // As a process would take it that has not seen it renewed in time.
+    let other = LeaseOwner("the other".into());
+    rob(store.as_ref(), session.session_id(), &other).await;
     let ended = tokio::time::timeout(Duration::from_secs(10), turn.wait()).await;
     let error = ended.unwrap().unwrap_err();
     assert!(

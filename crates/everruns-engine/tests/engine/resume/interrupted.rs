@@ -97,3 +97,26 @@ async fn the_lease_of_a_dead_process_is_taken_over_at_once() {
     .expect("the dead are not waited for");
     assert!(session.send_and_wait("Go on.").await.unwrap().success);
 }
+
+/// Proves H53 with clocks that do not agree: how long the lease of a holder that is gone runs by the holder's clock keeps
+/// nobody waiting longer than a lease runs.
+#[tokio::test]
+async fn h53_a_lease_that_ends_in_the_future_is_taken_over_when_nobody_renews_it() {
+    let (store, backend) = (store(), memory());
+    let id = used(&store, &backend).await;
+    store
+        .acquire_lease(
+            &id,
+            &LeaseOwner("someone elsewhere".into()),
+            SystemClock.now().plus(Duration::from_hours(1)),
+            Duration::from_secs(1),
+        )
+        .await
+        .unwrap();
+    let script = Script::new([Step::Say("Mine now.")]);
+    let waiting = resumed(&store, &backend, &id, &script);
+    let session = tokio::time::timeout(Duration::from_secs(5), waiting)
+        .await
+        .expect("a clock that is ahead keeps nobody out");
+    assert!(session.send_and_wait("Go on.").await.unwrap().success);
+}

@@ -98,13 +98,22 @@ async fn killed_mid_turn(store: &Arc<dyn SessionStore>, id: &SessionId, owner: &
     store.append(request).await.unwrap();
 }
 
+/// An engine whose leases are short: it watches one of an unknown holder for as long.
+fn impatient(store: &Arc<dyn SessionStore>) -> Engine {
+    let lease = Duration::from_millis(400);
+    Engine::builder()
+        .store(Arc::clone(store))
+        .lease_duration(lease)
+        .build()
+}
+
 async fn resumed(
     store: &Arc<dyn SessionStore>,
     backend: &Arc<dyn WorkspaceBackend>,
     id: &SessionId,
     script: &Script,
 ) -> Session {
-    let engine = engine_over(store);
+    let engine = impatient(store);
     engine.attach(id, agent_with(script, backend));
     engine.resume(id).await.unwrap()
 }

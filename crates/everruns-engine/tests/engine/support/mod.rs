@@ -5,6 +5,7 @@ mod caching;
 mod clock;
 #[cfg(feature = "tools")]
 mod desk;
+mod lease;
 mod long;
 mod model;
 #[cfg(feature = "tools")]
@@ -26,6 +27,7 @@ pub(crate) use caching::Caching;
 pub(crate) use clock::SetClock;
 #[cfg(feature = "tools")]
 pub(crate) use desk::Desk;
+pub(crate) use lease::rob;
 pub(crate) use long::lengthen;
 pub(crate) use model::{Script, Step};
 pub(crate) use store::Watched;

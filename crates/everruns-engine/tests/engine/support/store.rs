@@ -7,8 +7,8 @@ use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
     AppendReceipt, AppendRequest, EventPage, EventPayload, EventQuery, FencingToken, ForkRequest,
-    Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore,
-    StoreError,
+    HeldLease, Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord,
+    SessionStore, StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 use everruns_engine::InMemorySessionStore;
@@ -230,11 +230,30 @@ impl SessionStore for Watched {
         self.lose().map(|()| lease)
     }
 
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        self.note("lease");
+        self.linger().await;
+        let lease = self
+            .inner
+            .take_over_lease(session, owner, held, now, duration);
+        let lease = lease.await?;
+        self.linger().await;
+        self.lose().map(|()| lease)
+    }
+
     async fn release_lease(
         &self,
         session: &SessionId,
         token: FencingToken,
     ) -> Result<(), StoreError> {
+        self.note("release");
         self.linger().await;
         self.lose()?;
         self.inner.release_lease(session, token).await?;
@@ -242,10 +261,14 @@ impl SessionStore for Watched {
         Ok(())
     }
 
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError> {
         self.note("delete");
         self.linger().await;
-        self.inner.delete(session, now).await?;
+        self.inner.delete(session, token).await?;
         self.linger().await;
         Ok(())
     }

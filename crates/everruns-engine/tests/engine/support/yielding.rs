@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, Lease,
-    LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore, StoreError,
+    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
+    Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore,
+    StoreError,
 };
 use everruns_core::workspace::WorkspaceBinding;
 use everruns_engine::InMemorySessionStore;
@@ -80,6 +81,17 @@ impl SessionStore for Yielding {
         slowly(self.0.acquire_lease(session, owner, now, duration)).await
     }
 
+    async fn take_over_lease(
+        &self,
+        session: &SessionId,
+        owner: &LeaseOwner,
+        held: &HeldLease,
+        now: Timestamp,
+        duration: Duration,
+    ) -> Result<Lease, StoreError> {
+        slowly(self.0.take_over_lease(session, owner, held, now, duration)).await
+    }
+
     async fn release_lease(
         &self,
         session: &SessionId,
@@ -88,7 +100,11 @@ impl SessionStore for Yielding {
         slowly(self.0.release_lease(session, token)).await
     }
 
-    async fn delete(&self, session: &SessionId, now: Timestamp) -> Result<(), StoreError> {
-        slowly(self.0.delete(session, now)).await
+    async fn delete(
+        &self,
+        session: &SessionId,
+        token: Option<FencingToken>,
+    ) -> Result<(), StoreError> {
+        slowly(self.0.delete(session, token)).await
     }
 }

@@ -3,8 +3,8 @@ use std::time::Duration;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::session::{
-    AgentSummary, AppendReceipt, AppendRequest, EventPayload, EventQuery, FencingToken, LeaseOwner,
-    NewSession, Sequence, SessionEvent, SessionStore, StoreError,
+    AgentSummary, AppendReceipt, AppendRequest, EventPayload, EventQuery, FencingToken, HeldLease,
+    LeaseOwner, NewSession, Sequence, SessionEvent, SessionStore, StoreError,
 };
 use everruns_core::workspace::{BindingPayload, WorkspaceBinding, WorkspaceHeadAccess};
 
@@ -41,6 +41,7 @@ pub(crate) async fn leased(store: &dyn SessionStore, text: &str) -> FencingToken
     lease(store, text, "owner", 1).await
 }
 
+/// Takes the lease from whoever has it.
 pub(crate) async fn lease(
     store: &dyn SessionStore,
     text: &str,
@@ -48,11 +49,23 @@ pub(crate) async fn lease(
     now: i64,
 ) -> FencingToken {
     let owner = LeaseOwner(owner.to_owned());
-    store
-        .acquire_lease(&id(text), &owner, at(now), Duration::from_mins(1))
-        .await
-        .unwrap()
-        .token
+    let (session, now, term) = (id(text), at(now), Duration::from_mins(1));
+    let lease = match store.acquire_lease(&session, &owner, now, term).await {
+        Err(StoreError::LeaseHeld {
+            owner: other,
+            expires_at,
+            ..
+        }) => {
+            let held = HeldLease {
+                owner: other,
+                expires_at,
+            };
+            let taken = store.take_over_lease(&session, &owner, &held, now, term);
+            taken.await
+        }
+        taken => taken,
+    };
+    lease.unwrap().token
 }
 
 pub(crate) fn request(text: &str, token: FencingToken, expected: u64, key: &str) -> AppendRequest {

@@ -2,14 +2,14 @@ use everruns_core::session::{EventQuery, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use super::Subject;
-use super::samples::{append, at, binding, leased, owner, session};
+use super::samples::{append, binding, held, leased, over, owner, session};
 use crate::check::CheckResult;
 
 pub(super) async fn refused_while_leased(subject: Subject) -> CheckResult {
     let (id, token) = leased(&subject, "ses_a").await?;
     append(subject.store.as_ref(), &id, token, 0, "key").await?;
     refused!(
-        subject.store.delete(&id, at(10_999)).await,
+        subject.store.delete(&id, None).await,
         StoreError::LeaseHeld { owner: holder, .. } if holder == owner("first"),
         "deleting a session that is being executed"
     );
@@ -18,8 +18,32 @@ pub(super) async fn refused_while_leased(subject: Subject) -> CheckResult {
         Sequence(1),
         "the last place"
     );
-    // An expired lease is nobody's.
-    subject.store.delete(&id, at(11_000)).await?;
+    Ok(())
+}
+
+/// Proves H53 for deletions: who was taken over from removes nothing.
+pub(super) async fn needs_the_present_lease(subject: Subject) -> CheckResult {
+    let (id, old) = leased(&subject, "ses_a").await?;
+    let new = over(&subject, &id, "second", &held("first", 11_000), 1_000).await?;
+    refused!(
+        subject.store.delete(&id, Some(old)).await,
+        StoreError::Fenced { presented, .. } if presented == old,
+        "deleting with a lease that was taken over"
+    );
+    subject.store.session(&id).await?;
+    subject.store.delete(&id, Some(new.token)).await?;
+    refused!(
+        subject.store.session(&id).await,
+        StoreError::NotFound { .. },
+        "the session"
+    );
+    let (id, ended) = leased(&subject, "ses_b").await?;
+    subject.store.release_lease(&id, ended).await?;
+    refused!(
+        subject.store.delete(&id, Some(ended)).await,
+        StoreError::Fenced { .. },
+        "deleting with a lease that was given up"
+    );
     Ok(())
 }
 
@@ -27,7 +51,7 @@ pub(super) async fn forgets_all(subject: Subject) -> CheckResult {
     let (id, token) = leased(&subject, "ses_a").await?;
     append(subject.store.as_ref(), &id, token, 0, "key").await?;
     subject.store.release_lease(&id, token).await?;
-    subject.store.delete(&id, at(1_500)).await?;
+    subject.store.delete(&id, None).await?;
     refused!(
         subject.store.session(&id).await,
         StoreError::NotFound { .. },
@@ -36,7 +60,7 @@ pub(super) async fn forgets_all(subject: Subject) -> CheckResult {
     let events = subject.store.events(&id, EventQuery::last(1)).await;
     refused!(events, StoreError::NotFound { .. }, "its events");
     refused!(
-        subject.store.delete(&id, at(1_600)).await,
+        subject.store.delete(&id, None).await,
         StoreError::NotFound { .. },
         "deleting again"
     );
@@ -54,7 +78,7 @@ pub(super) async fn frees_the_head(subject: Subject) -> CheckResult {
     let b = subject.store.create(session("ses_b", 1)?).await?.id;
     let head = binding("ws", "head", Isolated)?;
     subject.store.bind(&a, head.clone()).await?;
-    subject.store.delete(&a, at(2)).await?;
+    subject.store.delete(&a, None).await?;
     subject.store.bind(&b, head).await?;
     Ok(())
 }
@@ -64,7 +88,7 @@ pub(super) async fn spares_others(subject: Subject) -> CheckResult {
     let (b, token_b) = leased(&subject, "ses_b").await?;
     append(subject.store.as_ref(), &b, token_b, 0, "key").await?;
     subject.store.release_lease(&a, token_a).await?;
-    subject.store.delete(&a, at(2_000)).await?;
+    subject.store.delete(&a, None).await?;
     append(subject.store.as_ref(), &b, token_b, 1, "key-2").await?;
     ensure_eq!(
         subject.store.session(&b).await?.last_sequence,

@@ -1,13 +1,22 @@
-use everruns_core::session::{EventPayload, EventQuery, ForkRequest, Sequence, StoreError};
+use everruns_core::session::{
+    EventPayload, EventQuery, FencingToken, ForkRequest, Sequence, StoreError,
+};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use super::Subject;
-use super::samples::{append, at, binding, id, leased, said, session};
+use super::samples::{append, at, binding, held, id, leased, over, said, session};
 use crate::check::{CheckResult, Failure};
 
-fn request(source: &str, through: u64, fork: &str, head: &str) -> Result<ForkRequest, Failure> {
+fn request(
+    source: &str,
+    token: FencingToken,
+    through: u64,
+    fork: &str,
+    head: &str,
+) -> Result<ForkRequest, Failure> {
     Ok(ForkRequest {
         source: id(source)?,
+        token,
         through: Sequence(through),
         session: session(fork, 5_000)?,
         binding: binding("wks_a", head, Isolated)?,
@@ -16,19 +25,19 @@ fn request(source: &str, through: u64, fork: &str, head: &str) -> Result<ForkReq
 }
 
 /// A session with three events, its head `head_a`.
-async fn source(subject: &Subject) -> Result<(), Failure> {
+async fn source(subject: &Subject) -> Result<FencingToken, Failure> {
     let (id, token) = leased(subject, "ses_a").await?;
     let binding = binding("wks_a", "head_a", Isolated)?;
     subject.store.bind(&id, binding).await?;
     for (place, key) in [(0, "one"), (1, "two"), (2, "three")] {
         append(subject.store.as_ref(), &id, token, place, key).await?;
     }
-    Ok(())
+    Ok(token)
 }
 
 pub(super) async fn takes_over_the_first_events(subject: Subject) -> CheckResult {
-    source(&subject).await?;
-    let made = request("ses_a", 2, "ses_b", "head_b")?;
+    let token = source(&subject).await?;
+    let made = request("ses_a", token, 2, "ses_b", "head_b")?;
     let record = subject.store.fork(made.clone()).await?;
     ensure_eq!(
         record,
@@ -51,36 +60,36 @@ pub(super) async fn takes_over_the_first_events(subject: Subject) -> CheckResult
         .store
         .acquire_lease(&fork, &owner, at(6_000), term)
         .await?;
-    let token = lease.token;
-    let receipt = append(subject.store.as_ref(), &fork, token, 3, "one").await?;
+    let own = lease.token;
+    let receipt = append(subject.store.as_ref(), &fork, own, 3, "one").await?;
     ensure!(!receipt.replayed, "a key of the source is answered");
     Ok(())
 }
 
 pub(super) async fn is_made_whole_or_not_at_all(subject: Subject) -> CheckResult {
-    source(&subject).await?;
+    let token = source(&subject).await?;
     refused!(
         subject
             .store
-            .fork(request("ses_x", 1, "ses_b", "head_b")?)
+            .fork(request("ses_x", token, 1, "ses_b", "head_b")?)
             .await,
         StoreError::NotFound { .. },
         "a fork of an unknown session"
     );
     refused!(
-        subject.store.fork(request("ses_a", 4, "ses_b", "head_b")?).await,
+        subject.store.fork(request("ses_a", token, 4, "ses_b", "head_b")?).await,
         StoreError::SequenceConflict { actual, .. } if actual == Sequence(3),
         "a fork through an event that is not there"
     );
     refused!(
-        subject.store.fork(request("ses_a", 1, "ses_b", "head_a")?).await,
+        subject.store.fork(request("ses_a", token, 1, "ses_b", "head_a")?).await,
         StoreError::HeadBound { session, .. } if session == id("ses_a")?,
         "a fork on the head of its source"
     );
     refused!(
         subject
             .store
-            .fork(request("ses_a", 1, "ses_a", "head_b")?)
+            .fork(request("ses_a", token, 1, "ses_a", "head_b")?)
             .await,
         StoreError::AlreadyExists { .. },
         "a fork of a taken id"
@@ -93,7 +102,7 @@ pub(super) async fn is_made_whole_or_not_at_all(subject: Subject) -> CheckResult
     // Nothing of the refused ones holds the head.
     subject
         .store
-        .fork(request("ses_a", 0, "ses_b", "head_b")?)
+        .fork(request("ses_a", token, 0, "ses_b", "head_b")?)
         .await?;
     let kept = subject
         .store
@@ -104,5 +113,28 @@ pub(super) async fn is_made_whole_or_not_at_all(subject: Subject) -> CheckResult
         kept.events[0].payload != said("one"),
         "an event was taken over"
     );
+    Ok(())
+}
+
+/// Proves H53 for forks: who was taken over from makes no session.
+pub(super) async fn needs_the_present_lease(subject: Subject) -> CheckResult {
+    let old = source(&subject).await?;
+    let first = held("first", 11_000);
+    let new = over(&subject, &id("ses_a")?, "second", &first, 1_000).await?;
+    refused!(
+        subject
+            .store
+            .fork(request("ses_a", old, 2, "ses_b", "head_b")?)
+            .await,
+        StoreError::Fenced { presented, .. } if presented == old,
+        "a fork with a lease that was taken over"
+    );
+    refused!(
+        subject.store.session(&id("ses_b")?).await,
+        StoreError::NotFound { .. },
+        "the fork"
+    );
+    let made = request("ses_a", new.token, 2, "ses_b", "head_b")?;
+    subject.store.fork(made).await?;
     Ok(())
 }

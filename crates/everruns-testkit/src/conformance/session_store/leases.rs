@@ -1,7 +1,7 @@
 use everruns_core::session::{Sequence, StoreError};
 
 use super::Subject;
-use super::samples::{TERM, append, at, leased, owner};
+use super::samples::{TERM, append, at, held, leased, over, owner};
 use crate::check::CheckResult;
 
 pub(super) async fn renewing_keeps_the_token(subject: Subject) -> CheckResult {
@@ -18,32 +18,46 @@ pub(super) async fn renewing_keeps_the_token(subject: Subject) -> CheckResult {
     Ok(())
 }
 
-/// Proves H53 for a store, with the two checks that follow
+/// Two renewals at one moment, or after the clock was set back, still differ for who watches.
+pub(super) async fn every_renewal_has_another_end(subject: Subject) -> CheckResult {
+    let (id, _) = leased(&subject, "ses_a").await?;
+    let mut last = at(11_000);
+    for now in [1_000, 1_000, 0, 5_000] {
+        let renewed = subject
+            .store
+            .acquire_lease(&id, &owner("first"), at(now), TERM)
+            .await?;
+        ensure!(renewed.expires_at > last, "renewed at {now}: {renewed:?}");
+        last = renewed.expires_at;
+    }
+    Ok(())
+}
+
+/// Proves H53 for a store, with the checks that follow. Whatever the clocks say, a lease is its owner's.
 pub(super) async fn a_held_lease_is_refused(subject: Subject) -> CheckResult {
     let (id, _) = leased(&subject, "ses_a").await?;
-    for now in [1_000, 5_000, 10_999] {
+    for now in [1_000, 5_000, 10_999, 11_000, 3_600_000] {
         refused!(
             subject.store.acquire_lease(&id, &owner("second"), at(now), TERM).await,
             StoreError::LeaseHeld { owner: holder, expires_at, .. }
                 if holder == owner("first") && expires_at == at(11_000),
-            "taking a lease that runs, at {now}"
+            "taking a lease that somebody has, at {now}"
         );
     }
     Ok(())
 }
 
-pub(super) async fn expiry_allows_a_takeover(subject: Subject) -> CheckResult {
+pub(super) async fn what_was_seen_is_taken_over(subject: Subject) -> CheckResult {
     let (id, token) = leased(&subject, "ses_a").await?;
-    let taken = subject
-        .store
-        .acquire_lease(&id, &owner("second"), at(11_000), TERM)
-        .await?;
+    let first = held("first", 11_000);
+    let taken = over(&subject, &id, "second", &first, 500).await?;
     ensure!(
         taken.token > token,
         "{:?} is not greater than {token:?}",
         taken.token
     );
     ensure_eq!(taken.owner, owner("second"), "the owner");
+    ensure_eq!(taken.expires_at, at(10_500), "the end");
     refused!(
         subject
             .store
@@ -52,16 +66,44 @@ pub(super) async fn expiry_allows_a_takeover(subject: Subject) -> CheckResult {
         StoreError::LeaseHeld { .. },
         "the first owner's return"
     );
-    let third = subject
-        .store
-        .acquire_lease(&id, &owner("first"), at(21_000), TERM)
-        .await?;
+    let second = held("second", 10_500);
+    let third = over(&subject, &id, "first", &second, 21_000).await?;
     ensure!(
         third.token > taken.token,
         "{:?} is not greater than {:?}",
         third.token,
         taken.token
     );
+    subject.store.release_lease(&id, third.token).await?;
+    let free = over(&subject, &id, "second", &second, 1).await?;
+    ensure!(free.token > third.token, "a lease that nobody has");
+    Ok(())
+}
+
+pub(super) async fn what_has_changed_is_not_taken_over(subject: Subject) -> CheckResult {
+    let (id, token) = leased(&subject, "ses_a").await?;
+    let first = held("first", 11_000);
+    for other in [
+        held("first", 10_999),
+        held("first", 11_001),
+        held("third", 11_000),
+    ] {
+        refused!(
+            over(&subject, &id, "second", &other, 50_000).await,
+            StoreError::LeaseHeld { .. },
+            "taking over {other:?}"
+        );
+    }
+    subject
+        .store
+        .acquire_lease(&id, &owner("first"), at(1_001), TERM)
+        .await?;
+    refused!(
+        over(&subject, &id, "second", &first, 50_000).await,
+        StoreError::LeaseHeld { expires_at, .. } if expires_at == at(11_001),
+        "taking over what was renewed"
+    );
+    append(subject.store.as_ref(), &id, token, 0, "key").await?;
     Ok(())
 }
 
@@ -69,8 +111,7 @@ pub(super) async fn the_old_holder_is_fenced(subject: Subject) -> CheckResult {
     let (id, old) = leased(&subject, "ses_a").await?;
     let store = subject.store.as_ref();
     append(store, &id, old, 0, "key-1").await?;
-    let new = store
-        .acquire_lease(&id, &owner("second"), at(11_000), TERM)
+    let new = over(&subject, &id, "second", &held("first", 11_000), 11_000)
         .await?
         .token;
     refused!(
@@ -116,10 +157,7 @@ pub(super) async fn releasing_frees_it(subject: Subject) -> CheckResult {
 
 pub(super) async fn a_stale_release_changes_nothing(subject: Subject) -> CheckResult {
     let (id, old) = leased(&subject, "ses_a").await?;
-    let new = subject
-        .store
-        .acquire_lease(&id, &owner("second"), at(11_000), TERM)
-        .await?;
+    let new = over(&subject, &id, "second", &held("first", 11_000), 11_000).await?;
     subject.store.release_lease(&id, old).await?;
     refused!(
         subject

@@ -51,10 +51,13 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     paging::{forward, backward, from_the_middle, a_limit_of_zero_counts_as_one, an_empty_session},
     leases::{
-        renewing_keeps_the_token, a_held_lease_is_refused, expiry_allows_a_takeover,
+        renewing_keeps_the_token, every_renewal_has_another_end, a_held_lease_is_refused,
+        what_was_seen_is_taken_over, what_has_changed_is_not_taken_over,
         the_old_holder_is_fenced, releasing_frees_it, a_stale_release_changes_nothing,
     },
-    forking::{takes_over_the_first_events, is_made_whole_or_not_at_all},
+    forking::{
+        takes_over_the_first_events, is_made_whole_or_not_at_all, needs_the_present_lease,
+    },
     listing::{
         most_recently_changed_first, pages_are_complete, prefixes_are_literal, one_workspace,
         a_limit_of_zero_counts_as_one, filters, titles_change,
@@ -63,7 +66,9 @@ const CHECKS: &[Check<Subject>] = checks![
         goes_on_when_its_last_session_changed, goes_on_when_its_last_session_is_deleted,
         what_changes_is_at_the_front, a_late_clock_moves_nothing_back, pages_under_load,
     },
-    deleting::{refused_while_leased, forgets_all, frees_the_head, spares_others},
+    deleting::{
+        refused_while_leased, needs_the_present_lease, forgets_all, frees_the_head, spares_others,
+    },
     concurrency::{
         one_appender_wins, a_repeated_append_is_applied_once, one_bind_wins, one_creator_wins,
         one_owner_wins,

@@ -76,7 +76,7 @@ pub(super) async fn goes_on_when_its_last_session_changed(subject: Subject) -> C
 pub(super) async fn goes_on_when_its_last_session_is_deleted(subject: Subject) -> CheckResult {
     plant(&subject).await?;
     let first = subject.store.sessions(two(None)).await?;
-    subject.store.delete(&id("ses_d")?, at(60)).await?;
+    subject.store.delete(&id("ses_d")?, None).await?;
     let second = subject.store.sessions(two(Some(&first))).await?;
     ensure_eq!(
         ids(&second),

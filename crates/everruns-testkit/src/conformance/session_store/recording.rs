@@ -66,7 +66,7 @@ pub(super) async fn unknown_sessions_are_not_found(subject: Subject) -> CheckRes
         .await;
     refused!(lease, StoreError::NotFound { .. }, "acquire_lease");
     refused!(
-        store.delete(&unknown, at(1)).await,
+        store.delete(&unknown, None).await,
         StoreError::NotFound { .. },
         "delete"
     );

@@ -2,7 +2,7 @@ use everruns_core::session::{EventQuery, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use super::Subject;
-use super::samples::{TERM, append, at, binding, leased, owner, session};
+use super::samples::{TERM, append, at, binding, held, leased, over, owner, session};
 use crate::check::CheckResult;
 
 /// Proves H66 for an orderly end: what was acknowledged is there afterwards
@@ -57,10 +57,7 @@ pub(super) async fn leases_outlive_the_process(mut subject: Subject) -> CheckRes
         StoreError::LeaseHeld { .. },
         "taking a lease of a process that ended"
     );
-    let taken = subject
-        .store
-        .acquire_lease(&id, &owner("second"), at(11_000), TERM)
-        .await?;
+    let taken = over(&subject, &id, "second", &held("first", 11_000), 2_000).await?;
     ensure!(
         taken.token > token,
         "{:?} is not greater than {token:?}",

@@ -5,8 +5,8 @@ use std::time::Duration;
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::{SessionId, WorkspaceBackendId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::session::{
-    AgentSummary, AppendReceipt, AppendRequest, EventPayload, FencingToken, LeaseOwner, NewSession,
-    Sequence, SessionStore, StoreError,
+    AgentSummary, AppendReceipt, AppendRequest, EventPayload, FencingToken, HeldLease, Lease,
+    LeaseOwner, NewSession, Sequence, SessionStore, StoreError,
 };
 use everruns_core::workspace::{BindingPayload, WorkspaceBinding, WorkspaceHeadAccess};
 use serde_json::json;
@@ -73,6 +73,28 @@ pub(super) async fn leased(
         .acquire_lease(&id, &owner("first"), at(1_000), TERM)
         .await?;
     Ok((id, lease.token))
+}
+
+/// A lease as somebody sees it who does not have it.
+pub(super) fn held(name: &str, end: i64) -> HeldLease {
+    HeldLease {
+        owner: owner(name),
+        expires_at: at(end),
+    }
+}
+
+/// Takes the lease over at `now`.
+pub(super) async fn over(
+    subject: &Subject,
+    session: &SessionId,
+    name: &str,
+    held: &HeldLease,
+    now: i64,
+) -> Result<Lease, StoreError> {
+    let store = &subject.store;
+    store
+        .take_over_lease(session, &owner(name), held, at(now), TERM)
+        .await
 }
 
 /// Appends one message under a key.
