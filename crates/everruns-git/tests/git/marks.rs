@@ -176,7 +176,10 @@ async fn h23_repositories_in_tracked_places_are_told_and_not_deleted() {
         .collect();
     assert_eq!(told, ["link", "src"]);
     let refused = head.destroy().await.unwrap_err().to_string();
-    assert!(refused.contains("2 path(s) hold repositories"), "{refused}");
+    assert!(
+        refused.contains("2 path(s) hold what no checkpoint can keep"),
+        "{refused}"
+    );
     for path in ["link", "src"] {
         git(&folder.join(path), &["log", "-1"]);
     }
