@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use everruns_crash::{Kind, Options, Orders, Server};
+use everruns_crash::{Kind, Options, Orders, Server, Share};
 
 /// Kills sessions and checks what is left of them.
 #[derive(Debug, Parser)]
@@ -17,6 +17,9 @@ struct Cli {
     /// Where the random choices begin; a failure names the seed of its round
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Runs so many rounds more at most, until every named step was hit
+    #[arg(long, default_value_t = 0)]
+    until_all: u64,
     /// Only heads of these kinds
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Kind::ALL)]
     kinds: Vec<Kind>,
@@ -54,6 +57,8 @@ async fn main() -> anyhow::Result<()> {
         rounds: cli.rounds,
         seed: cli.seed,
         kinds: cli.kinds,
+        share: Share::ALL,
+        until_all: cli.until_all,
         postgres: cli
             .postgres
             .or_else(|| server.as_ref().map(|server| server.database("postgres"))),

@@ -26,6 +26,8 @@ pub struct Report {
     pub unknown: u64,
     /// Commits and merges that a child had seen acknowledged, all found again.
     pub commits: u64,
+    /// Children with whose session another process had a turn when they had been killed, or had given it back.
+    pub rivals: u64,
     /// Sessions that a child had seen deleted.
     pub deleted: u64,
     /// Sessions deleted whose fork a child had begun and not finished.
@@ -82,6 +84,7 @@ impl Report {
             match seen {
                 Seen::Event(_) => self.acknowledged += 1,
                 Seen::Commit { .. } => self.commits += 1,
+                Seen::Rival { .. } => self.rivals += 1,
                 Seen::Deleted { .. } => self.deleted += 1,
                 Seen::Destroyed(_) => self.destroyed += 1,
                 Seen::Updated => self.updated += 1,
@@ -123,9 +126,15 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{} branches brought into heads, {} conflicts with heads, {} resolved, {} checkpoints forgotten, {} heads archived, {} children that looked at \
+            "{} turns of processes that had waited for the session of another, {} branches brought into heads, {} conflicts with heads, {} resolved, {} checkpoints forgotten, {} heads archived, {} children that looked at \
              their own changes alone",
-            self.updated, self.clashed, self.resolved, self.pruned, self.archived, self.own_changes
+            self.rivals,
+            self.updated,
+            self.clashed,
+            self.resolved,
+            self.pruned,
+            self.archived,
+            self.own_changes
         )?;
         writeln!(f, " kills   aimed step")?;
         for step in FAILPOINTS {

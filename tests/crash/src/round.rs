@@ -33,6 +33,30 @@ pub struct Options {
     pub kinds: Vec<Kind>,
     /// The database, unless it is SQLite.
     pub postgres: Option<String>,
+    /// Which of the named steps to aim at.
+    pub share: Share,
+    /// After the rounds, so many more at most are run until every step was hit; if one was not then, that is an error.
+    pub until_all: u64,
+}
+
+/// Some of the named steps, so that several runs beside each other hit all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one, from 0 on.
+    pub part: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl Share {
+    /// Every step.
+    pub const ALL: Self = Self { part: 0, of: 1 };
+
+    /// The steps, in their order.
+    pub(crate) fn steps(self) -> impl Iterator<Item = &'static str> {
+        let steps = FAILPOINTS.iter().copied().skip(self.part);
+        steps.step_by(self.of.max(1))
+    }
 }
 
 /// Runs all rounds.
@@ -48,26 +72,35 @@ pub async fn run(options: &Options) -> anyhow::Result<Report> {
         worlds.push(World::new(kind, options)?);
     }
     ensure!(!worlds.is_empty(), "no kind of head is chosen");
-    for round in 0..options.rounds {
+    let mut rounds = 0;
+    loop {
+        let more = rounds >= options.rounds;
+        let most = options.rounds + options.until_all;
+        if more && (rounds >= most || missed(options, &report).is_empty()) {
+            break;
+        }
+        let round = rounds;
+        rounds += 1;
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(round);
         let index = usize::try_from(round).unwrap_or_default() % worlds.len();
         let world = &mut worlds[index];
         let kind = world.place.kind;
-        world.round(seed, &mut report).await.with_context(|| {
+        let ran = world.round(seed, more, &mut report).await;
+        ran.with_context(|| {
             let locks = world.locks();
             format!(
                 "round {round} (round seed {seed}, {kind} heads; run again with --seed {} --rounds {}); lock files \
                  that are left: {locks:?}",
                 options.seed,
-                round + 1
+                rounds
             )
         })?;
-        if (round + 1) % PROGRESS == 0 {
+        if rounds % PROGRESS == 0 {
             let seconds = began.elapsed().as_secs();
-            writeln!(std::io::stderr(), "{} rounds in {seconds} s", round + 1)?;
+            writeln!(std::io::stderr(), "{rounds} rounds in {seconds} s")?;
         }
     }
-    report.rounds = options.rounds;
+    report.rounds = rounds;
     report.took = began.elapsed();
     let astray = astray(&report);
     ensure!(
@@ -77,9 +110,8 @@ pub async fn run(options: &Options) -> anyhow::Result<Report> {
     );
     let missed = missed(options, &report);
     ensure!(
-        options.rounds < LONG || missed.is_empty(),
-        "never hit in {} rounds: {missed:?}\n{report}",
-        options.rounds
+        (options.rounds < LONG && options.until_all == 0) || missed.is_empty(),
+        "never hit in {rounds} rounds: {missed:?}\n{report}"
     );
     Ok(report)
 }
@@ -90,7 +122,7 @@ fn missed(options: &Options, report: &Report) -> Vec<&'static str> {
         let kinds = &mut options.kinds.iter();
         Way::to(step).is_some_and(|way| kinds.any(|kind| way.is_open(*kind)))
     };
-    let steps = FAILPOINTS.iter().copied().filter(open);
+    let steps = options.share.steps().filter(open);
     steps.filter(|step| report.hits(step) == 0).collect()
 }
 

@@ -1,5 +1,5 @@
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -8,13 +8,16 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use crate::check::{Done, Ledger};
 use crate::child::Seen;
-use crate::failpoints::{FAILPOINTS, Way};
+use crate::failpoints::Way;
 use crate::place::{Kind, Place, checkpoints};
 use crate::project::Project;
 use crate::random::Random;
 use crate::report::Report;
-use crate::round::Options;
+use crate::round::{Options, Share};
 use crate::trip::Trip;
+
+/// How many of a hundred children have a rival, where they can.
+const CONTENDED: u64 = 30;
 
 /// A child that takes longer is a failure.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -23,6 +26,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) struct World {
     pub(crate) place: Place,
     program: PathBuf,
+    share: Share,
     ledger: Ledger,
     /// The session that the next child may go on with.
     session: Option<SessionId>,
@@ -62,18 +66,25 @@ impl World {
             ledger: Ledger::new(&place)?,
             place,
             program: options.program.clone(),
+            share: options.share,
             session: None,
             project,
             _folder: scratch,
         })
     }
 
-    pub(crate) async fn round(&mut self, seed: u64, report: &mut Report) -> anyhow::Result<()> {
+    /// One child; killed at a step in any case when it is `aimed`.
+    pub(crate) async fn round(
+        &mut self,
+        seed: u64,
+        aimed: bool,
+        report: &mut Report,
+    ) -> anyhow::Result<()> {
         let mut random = Random::new(seed ^ 0x5eed);
         if random.percent(25) {
             self.session = None;
         }
-        let end = if random.percent(65) {
+        let end = if random.percent(65) || aimed {
             self.aim(&mut random, report)?
         } else {
             End::After(Duration::from_millis(random.below(250)))
@@ -87,8 +98,9 @@ impl World {
             let packed = step == "git.refs.after-packed-lock" || random.percent(20);
             project.prepare(seed, followed, packed)?;
         }
+        let contended = random.percent(CONTENDED) && self.can_be_contended(end);
         self.ledger.look(&self.place).await?;
-        let (seen, status) = self.child(seed, end).await?;
+        let (seen, status) = self.child(seed, end, contended).await?;
         match (end, status.signal()) {
             (End::At { step, .. }, Some(9)) => report.hit(step),
             (End::After(_), Some(9)) => report.at_random += 1,
@@ -144,7 +156,7 @@ impl World {
     fn aim(&mut self, random: &mut Random, report: &mut Report) -> anyhow::Result<End> {
         let mut least = u64::MAX;
         let mut steps: Vec<(&'static str, Way)> = Vec::new();
-        for step in FAILPOINTS {
+        for step in self.share.steps() {
             let way = Way::to(step).with_context(|| format!("there is no way to {step}"))?;
             if !way.is_open(self.place.kind) || (way.goes_on() && self.session.is_none()) {
                 continue;
@@ -178,14 +190,23 @@ impl World {
         })
     }
 
-    /// Runs a child to its end, and gives what it wrote.
+    /// Whether another process can wait for the child's session: its head is there for both, and all that the child
+    /// does is on record.
+    fn can_be_contended(&self, end: End) -> bool {
+        let trip = match end {
+            End::At { step, trip, .. } => trip.is_some() || step.starts_with("engine.start"),
+            End::After(_) => false,
+        };
+        self.place.kind != Kind::Memory && !trip
+    }
+
+    /// A child of this seed that has not been started.
     #[expect(
         clippy::disallowed_methods,
         reason = "the harness runs its own program, to kill it"
     )]
-    async fn child(&self, seed: u64, end: End) -> anyhow::Result<(Vec<Seen>, ExitStatus)> {
-        let output = tempfile::NamedTempFile::new()?;
-        let mut command = std::process::Command::new(&self.program);
+    fn command(&self, seed: u64, output: &tempfile::NamedTempFile) -> anyhow::Result<Command> {
+        let mut command = Command::new(&self.program);
         command
             .arg("child")
             .args(["--kind", &self.place.kind.to_string()])
@@ -200,8 +221,35 @@ impl World {
         if let Some(project) = &self.project {
             command.args(["--branch", project.target()]);
         }
+        Ok(command)
+    }
+
+    /// Starts a process that waits for the session of the child.
+    fn rival(&self, seed: u64, seen: &[Seen]) -> anyhow::Result<Option<Rival>> {
+        let Some(Seen::Active { session }) = seen.first() else {
+            return Ok(None);
+        };
+        let output = tempfile::NamedTempFile::new()?;
+        let mut command = self.command(seed, &output)?;
+        command.args(["--rival", "--session", session.as_str()]);
+        let child = command.spawn()?;
+        Ok(Some(Rival { child, output }))
+    }
+
+    /// Runs a child to its end, and its rival if it is to have one; gives what they wrote.
+    async fn child(
+        &self,
+        seed: u64,
+        end: End,
+        contended: bool,
+    ) -> anyhow::Result<(Vec<Seen>, ExitStatus)> {
+        let output = tempfile::NamedTempFile::new()?;
+        let mut command = self.command(seed, &output)?;
         if let Some(session) = &self.session {
             command.args(["--session", session.as_str()]);
+        }
+        if contended {
+            command.arg("--contended");
         }
         if let End::At { step, nth, trip } = end {
             command.args(["--kill-at", step, "--nth", &nth.to_string()]);
@@ -211,6 +259,7 @@ impl World {
         }
         let mut child = command.spawn()?;
         let began = Instant::now();
+        let mut rival = None;
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break status;
@@ -225,14 +274,51 @@ impl World {
                 ensure!(matches!(end, End::After(_)), "the child hangs ({end:?})");
                 break status;
             }
+            if contended && rival.is_none() {
+                rival = self.rival(seed, &read(&output)?)?;
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
-        let text = String::from_utf8(std::fs::read(output.path())?)?;
-        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let seen = whole
-            .lines()
-            .map(|line| serde_json::from_str(line).with_context(|| line.to_owned()))
-            .collect::<anyhow::Result<_>>()?;
+        let mut seen = read(&output)?;
+        if let Some(rival) = rival {
+            seen.extend(rival.end().await?);
+        }
         Ok((seen, status))
     }
+}
+
+/// A process that waits for the session of a child.
+struct Rival {
+    child: Child,
+    output: tempfile::NamedTempFile,
+}
+
+impl Rival {
+    /// It gets the session once the child is gone, and has its turn.
+    async fn end(mut self) -> anyhow::Result<Vec<Seen>> {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if began.elapsed() >= PATIENCE {
+                self.child.kill()?;
+                self.child.wait()?;
+                bail!("the rival hangs");
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        };
+        ensure!(status.success(), "the rival ended with {status}");
+        read(&self.output)
+    }
+}
+
+/// What a process has written so far, in whole lines.
+fn read(output: &tempfile::NamedTempFile) -> anyhow::Result<Vec<Seen>> {
+    let text = String::from_utf8_lossy(&std::fs::read(output.path())?).into_owned();
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let seen = whole
+        .lines()
+        .map(|line| serde_json::from_str(line).with_context(|| line.to_owned()));
+    seen.collect()
 }

@@ -50,7 +50,7 @@ impl Ledger {
                         "`{text}` was taken and is lost"
                     );
                 }
-                Seen::Turn { number, .. } => {
+                Seen::Turn { number, .. } | Seen::Rival { number } => {
                     let ended = recorded.iter().any(|event| {
                         matches!(&event.payload, EventPayload::TurnEnded { turn, .. } if turn == number)
                     });

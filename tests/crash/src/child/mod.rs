@@ -2,6 +2,7 @@
 
 mod clash;
 mod orders;
+mod rival;
 mod seen;
 mod travel;
 mod upkeep;

@@ -21,6 +21,12 @@ pub struct Orders {
     /// The session to go on with; a new one when not given
     #[arg(long)]
     pub session: Option<String>,
+    /// Whether another process wants the session at the same time
+    #[arg(long)]
+    pub contended: bool,
+    /// Whether this is that other process, which waits for the session
+    #[arg(long, requires = "session")]
+    pub rival: bool,
     /// What to do after the first turn; chosen at random when not given
     #[arg(long, value_enum)]
     pub trip: Option<Trip>,

@@ -20,6 +20,10 @@ pub(crate) enum Seen {
     Turn { number: u64, success: bool },
     /// The files after this event, when a turn had ended or the session had gone back.
     Files { after: Sequence, files: Files },
+    /// The turn of a process that had waited for the session has ended.
+    Rival { number: u64 },
+    /// Another process has taken the session over, and this one has stopped.
+    Outdone,
     /// A session was made of this one.
     Forked { session: SessionId },
     /// The head's work was committed, or merged into a branch.

@@ -5,7 +5,7 @@ use everruns_testkit::failpoints::kill_at_nth;
 use futures::StreamExt as _;
 
 use super::travel::Traveller;
-use super::{Orders, Seen};
+use super::{Orders, Seen, rival};
 use crate::place::{Kind, agent_keeping, checkpoints};
 use crate::project::{clashing, upstream};
 use crate::random::Random;
@@ -17,6 +17,16 @@ use crate::trip::Trip;
 /// # Errors
 /// Whatever fails: nothing should.
 pub async fn work(orders: &Orders) -> anyhow::Result<()> {
+    if let (true, Some(session)) = (orders.rival, &orders.session) {
+        return rival::wait_for_turn(orders, session).await;
+    }
+    match execute(orders).await {
+        Err(error) if orders.contended && rival::is_outdone(&error) => Seen::Outdone.tell(),
+        outcome => outcome,
+    }
+}
+
+async fn execute(orders: &Orders) -> anyhow::Result<()> {
     if let Some(step) = &orders.kill_at {
         kill_at_nth(step, orders.nth);
     }
@@ -74,12 +84,13 @@ pub async fn work(orders: &Orders) -> anyhow::Result<()> {
 
 /// Now and then something else happens between two turns.
 fn chosen(random: &mut Random, orders: &Orders) -> Option<Trip> {
-    let wanted = random.percent(40);
+    // A rival that came between would find things that are no part of the record.
+    let wanted = random.percent(40) && !orders.contended;
     let trip = *random.pick(&Trip::all(orders.kind));
     wanted.then_some(trip)
 }
 
-async fn tell_events(session: Session) -> anyhow::Result<()> {
+pub(super) async fn tell_events(session: Session) -> anyhow::Result<()> {
     let mut updates = session.updates();
     while let Some(update) = updates.next().await {
         if let SessionUpdate::Event(event) = update {
