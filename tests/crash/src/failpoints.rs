@@ -215,6 +215,9 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
         "engine.delete.after-fork",
         "comes when a fork was begun by another process that was killed; `main.rs` of the engine's failpoint tests fails there",
     ),
+    ("fs.rename.after-check", REPLACING_MOVE),
+    ("fs.rename.after-note", REPLACING_MOVE),
+    ("fs.rename.after-exchange", REPLACING_MOVE),
     ("fs.write.before-undo", PUT_BACK),
     ("fs.remove.before-undo", PUT_BACK),
     ("git.objects.after-pack", PACK),
@@ -229,6 +232,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 const PUT_BACK: &str = "comes when another program saves in the same moment; `steps.rs` of the files' tests fails there";
+
+const REPLACING_MOVE: &str = "comes when a file is moved over another one, which these scripts do not; `moves.rs` of the files' tests fails there";
 
 const PACK: &str = "a pack takes more new objects than these scripts make; `crash.rs` of the Git heads' tests kills there";
 
