@@ -21,13 +21,18 @@ use everruns_core::file_system::Precondition;
 use everruns_core::ids::SessionId;
 use everruns_core::model::ToolSpec;
 use everruns_core::path::WorkspacePath;
-use everruns_core::session::{EventPayload, Sequence, SessionQuery, SessionStore, StoreError};
+use everruns_core::session::{
+    AppendRequest, EventPayload, EventQuery, LeaseOwner, Sequence, SessionQuery, SessionStore,
+    StoreError,
+};
+
 use everruns_core::workspace::{Workspace, WorkspaceBackend, WorkspaceHead, WorkspaceHeadState};
 use everruns_engine::engine::DeleteError;
 use everruns_engine::{
     Engine, InMemorySessionStore, ResumeError, Session, SessionError, Tool, ToolContext, ToolError,
     ToolOutput,
 };
+use futures::FutureExt as _;
 use serde_json::{Value, json};
 use support::{Echo, Script, Step, Watched, agent_of, engine_over, head, memory};
 
@@ -100,6 +105,8 @@ async fn h65_h66_every_step_fails_once() {
         fork_fails(name).await;
         deleting_the_source_ends_a_fork(name).await;
     }
+    h53_a_fork_whose_session_was_taken_over_meanwhile(true).await;
+    h53_a_fork_whose_session_was_taken_over_meanwhile(false).await;
     a_fork_is_not_left_behind_unseen().await;
     a_deletion_that_gave_up_a_fork_can_be_repeated().await;
     a_head_that_another_session_took_is_left_to_it().await;
@@ -320,6 +327,67 @@ async fn heads_and_sessions(
         sessions.sessions.len(),
         unrecorded.len(),
     )
+}
+
+/// Another process takes the session over while the head is made. If it has seen no head of the fork and says so on record,
+/// there is none afterwards; otherwise it goes on with that head, which is left to it.
+async fn h53_a_fork_whose_session_was_taken_over_meanwhile(gave_up: bool) {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new());
+    let backend = memory();
+    let session = engine_over(&store)
+        .create(agent(&script(), &backend))
+        .workspace(head(&backend, "x").await);
+    session.send_and_wait("Work.").await.unwrap();
+    let (robbed, id) = (Arc::clone(&store), session.session_id().clone());
+    failpoint::arm("engine.fork.after-head", move || {
+        let other = take_over(&robbed, &id, gave_up).now_or_never();
+        other.expect("a store in memory waits for nothing");
+        true
+    });
+    let error = session.fork("forked").await.unwrap_err();
+    failpoint::disarm_all();
+    assert!(matches!(error, SessionError::TakenOver { .. }), "{error}");
+    let (heads, sessions, _) = heads_and_sessions(&store, &backend).await;
+    let expected: &[&str] = if gave_up { &["x"] } else { &["x", "forked"] };
+    assert_eq!(
+        (heads, sessions),
+        (expected.iter().map(ToString::to_string).collect(), 1)
+    );
+    if gave_up {
+        return;
+    }
+    // Whoever goes on makes the session of it.
+    let engine = engine_over(&store);
+    engine.attach(session.session_id(), agent(&script(), &backend));
+    engine.resume(session.session_id()).await.unwrap();
+    let (heads, sessions, unrecorded) = heads_and_sessions(&store, &backend).await;
+    assert_eq!((heads.len(), sessions, unrecorded), (2, 2, 0));
+}
+
+/// Takes the lease from a process that lives, records that nothing came of its fork, or not, and gives the lease up.
+async fn take_over(store: &Arc<dyn SessionStore>, id: &SessionId, gave_up: bool) {
+    let other = LeaseOwner("the other".into());
+    let token = support::rob(store.as_ref(), id, &other).await.token;
+    let last = store.events(id, EventQuery::last(1)).await.unwrap().events;
+    let EventPayload::ForkBegun { session, .. } = &last[0].payload else {
+        panic!("{last:?}");
+    };
+    if gave_up {
+        let session = session.clone();
+        let request = AppendRequest {
+            session: id.clone(),
+            token,
+            expected: last[0].sequence,
+            idempotency_key: "the other's".to_owned(),
+            at: last[0].at,
+            events: vec![EventPayload::ForkEnded {
+                session,
+                made: false,
+            }],
+        };
+        store.append(request).await.unwrap();
+    }
+    store.release_lease(id, token).await.unwrap();
 }
 
 /// Both the head and the session of a fork exist, or neither does, also when its source is gone before it is resumed.
