@@ -3,7 +3,10 @@
 //! All of them turn every feature on: the `PostgreSQL` store and the failpoints are code like any
 //! other, and one feature set means that the steps share what they build.
 
+use std::path::PathBuf;
+
 use crate::context::Context;
+use crate::not_run::NotRun;
 use crate::step::Outcome;
 
 /// The sources are formatted.
@@ -75,11 +78,46 @@ pub(crate) fn tests(context: &Context) -> anyhow::Result<Outcome> {
         summaries.push("no test ran".to_owned());
     }
     let note = summaries.join("; ");
-    Ok(if passed {
+    // Without nextest nothing tells: `cargo test` keeps what passing tests say to itself.
+    let not_run = if !passed {
+        NotRun::default()
+    } else if nextest {
+        NotRun::in_report(&report(context))?
+    } else {
+        let what = "what passing tests could not do: cargo-nextest is not installed";
+        NotRun {
+            missing: vec![what.to_owned()],
+            ..NotRun::default()
+        }
+    };
+    for reason in not_run.all() {
+        println!("  not tested on this host: {reason}");
+    }
+    Ok(judged(passed, context.ci, note, &not_run))
+}
+
+/// Where nextest leaves its report, as `.config/nextest.toml` says; not below a target folder of another place.
+fn report(context: &Context) -> PathBuf {
+    let profile = if context.ci { "ci" } else { "default" };
+    let folder = context.root.join("target/nextest").join(profile);
+    folder.join("junit.xml")
+}
+
+/// In CI everything must have been tested that the kernel of the host can do.
+fn judged(passed: bool, ci: bool, note: String, not_run: &NotRun) -> Outcome {
+    let all = not_run.all();
+    if !passed {
+        Outcome::Failed(note)
+    } else if ci && !not_run.missing.is_empty() {
+        Outcome::Failed(format!(
+            "{note}; not tested: {}",
+            not_run.missing.join("; ")
+        ))
+    } else if all.is_empty() {
         Outcome::Passed(note)
     } else {
-        Outcome::Failed(note)
-    })
+        Outcome::Partly(note, all)
+    }
 }
 
 /// The line with which a test runner says how many tests ran.
@@ -116,7 +154,30 @@ pub(crate) fn docs(context: &Context) -> anyhow::Result<Outcome> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_summary;
+    use super::{NotRun, Outcome, is_summary, judged};
+
+    #[test]
+    fn what_was_not_tested_fails_in_ci_alone() {
+        let of = |passed, ci, missing: &[&str], impossible: &[&str]| {
+            let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+            let (missing, impossible) = (owned(missing), owned(impossible));
+            let not_run = NotRun {
+                missing,
+                impossible,
+            };
+            judged(passed, ci, "4 passed".to_owned(), &not_run)
+        };
+        let server = ["no PostgreSQL (2 tests)"];
+        let disk = ["no such disk (1 test)"];
+        assert!(matches!(of(true, true, &[], &[]), Outcome::Passed(_)));
+        assert!(
+            matches!(of(true, false, &server, &[]), Outcome::Partly(_, told) if told == server)
+        );
+        assert!(matches!(of(true, true, &[], &disk), Outcome::Partly(_, told) if told == disk));
+        let failed = of(true, true, &server, &disk);
+        assert!(matches!(failed, Outcome::Failed(note) if note.contains("no PostgreSQL")));
+        assert!(matches!(of(false, false, &server, &[]), Outcome::Failed(_)));
+    }
 
     #[test]
     fn summary_lines_of_both_runners_are_known() {

@@ -94,6 +94,7 @@ fn run_step(context: &Context, step: StepName) -> Finished {
 fn row(one: &Finished) -> String {
     let (verdict, note) = match &one.outcome {
         Outcome::Passed(note) => ("ok", note),
+        Outcome::Partly(note, _) => ("PARTLY", note),
         Outcome::Failed(note) => ("FAILED", note),
         Outcome::NotRun(note) => ("NOT RUN", note),
     };
@@ -113,9 +114,14 @@ fn last_line(
 ) -> String {
     let mut ran = Vec::new();
     let mut not_run = Vec::new();
+    let mut not_tested: Vec<&str> = Vec::new();
     for one in finished {
         match &one.outcome {
             Outcome::NotRun(reason) => not_run.push(format!("{} ({reason})", one.step.name())),
+            Outcome::Partly(_, reasons) => {
+                ran.push(one.step.name());
+                not_tested.extend(reasons.iter().map(String::as_str));
+            }
             Outcome::Passed(_) | Outcome::Failed(_) => ran.push(one.step.name()),
         }
     }
@@ -128,6 +134,10 @@ fn last_line(
     if !ran.is_empty() {
         line.push_str(": ");
         line.push_str(&ran.join(", "));
+    }
+    if !not_tested.is_empty() {
+        line.push_str("; not tested on this host: ");
+        line.push_str(&not_tested.join(", "));
     }
     if !not_run.is_empty() {
         line.push_str("; not run: ");
@@ -178,6 +188,20 @@ mod tests {
             "xtask ci: 2 steps ran in 412 s: fmt, clippy; not run: deny (cargo-deny is not \
              installed); left out by --skip: docs; FAILED: clippy"
         );
+    }
+
+    #[test]
+    fn last_line_tells_what_passing_tests_could_not_do() {
+        let reasons = vec!["no PostgreSQL (31 tests)".to_owned()];
+        let steps = [finished(
+            StepName::Tests,
+            Outcome::Partly("1,026 passed".to_owned(), reasons),
+        )];
+        assert_eq!(
+            last_line(&steps, &[], &[], Duration::from_secs(9)),
+            "xtask ci: 1 step ran in 9 s: tests; not tested on this host: no PostgreSQL (31 tests)"
+        );
+        assert!(row(&steps[0]).contains("PARTLY"));
     }
 
     #[test]

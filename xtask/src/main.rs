@@ -20,6 +20,7 @@ mod files;
 mod layers;
 mod manifest;
 mod markdown;
+mod not_run;
 mod readme;
 mod rust_text;
 mod snapshots;

@@ -28,6 +28,8 @@ pub(crate) enum StepName {
 pub(crate) enum Outcome {
     /// It holds; the note says what was looked at.
     Passed(String),
+    /// It holds as far as it could be looked at; the note says what was, the reasons what could not be on this host.
+    Partly(String, Vec<String>),
     /// It does not hold; everything that is wrong was already printed.
     Failed(String),
     /// It could not be looked at, for this reason.

@@ -84,7 +84,7 @@ async fn h05_all_spellings_are_one_file() {
             one_writer_wins(&files).await;
         } else {
             eprintln!(
-                "NOT TESTED: writers by several spellings, as no kernel's disk that ignores case could be mounted"
+                "NOT POSSIBLE: writers by several spellings, as no kernel's disk that ignores case could be mounted"
             );
         }
         // A name can be given another case.

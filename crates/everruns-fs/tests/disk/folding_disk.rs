@@ -75,8 +75,13 @@ impl FoldingDisk {
             !(in_ci && kernel_can),
             "no disk that ignores case could be mounted, though the kernel has one"
         );
+        let mark = if kernel_can {
+            "NOT TESTED"
+        } else {
+            "NOT POSSIBLE"
+        };
         eprintln!(
-            "NOT TESTED: no disk that ignores case could be mounted (ext4 casefold, vfat or lowntfs-3g)"
+            "{mark}: no disk that ignores case could be mounted (ext4 casefold, vfat or lowntfs-3g)"
         );
         None
     }
