@@ -15,6 +15,7 @@ pub struct WorkspaceHeadBuilder {
     name: String,
     revision: Option<String>,
     access: WorkspaceHeadAccess,
+    locator: Option<String>,
     include_ignored: Vec<String>,
 }
 
@@ -23,6 +24,7 @@ impl WorkspaceHeadBuilder {
         backend: Arc<dyn WorkspaceBackend>,
         workspace_id: WorkspaceId,
         name: String,
+        locator: Option<String>,
     ) -> Self {
         Self {
             backend,
@@ -30,6 +32,7 @@ impl WorkspaceHeadBuilder {
             name,
             revision: None,
             access: WorkspaceHeadAccess::Isolated,
+            locator,
             include_ignored: Vec::new(),
         }
     }
@@ -65,6 +68,7 @@ impl WorkspaceHeadBuilder {
         let mut request = WorkspaceHeadRequest::new(self.workspace_id, name);
         request.revision = self.revision;
         request.access = self.access;
+        request.locator = self.locator;
         request.include_ignored = self.include_ignored;
         let resource = self.backend.create_head(request).await?;
         Ok(WorkspaceHead::new(self.backend, resource))

@@ -11,6 +11,9 @@ pub struct WorkspaceDiff {
     pub files: Vec<FileDiff>,
     /// Whether files or hunks were left out because the difference is too large.
     pub truncated: bool,
+    /// Where the next page starts, as [`DiffRequest::skip`](super::DiffRequest::skip), if more files differ than are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
 }
 
 impl WorkspaceDiff {
@@ -55,8 +58,12 @@ pub struct FileDiff {
     pub old_mode: Option<u32>,
     /// Its mode now; `None` when it is gone.
     pub new_mode: Option<u32>,
-    /// Whether either side is binary; then there are no hunks and no counts.
+    /// Whether either side is binary, as far as it was looked at; then there are no hunks and no counts.
     pub binary: bool,
+    /// Whether its hunks were left out because it, or the difference, is too large. Where nothing was counted either, it was
+    /// too large to be looked at. A page of this file alone tells more, and a patch may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub omitted: bool,
     /// How many lines were added.
     pub added: u64,
     /// How many lines were removed.
@@ -141,6 +148,12 @@ impl fmt::Display for FileDiff {
         let new = side(self.new_mode.is_some(), 'b', &self.path);
         if self.binary {
             return writeln!(f, "Binary files {old} and {new} differ");
+        }
+        if self.omitted {
+            return writeln!(
+                f,
+                "Files {old} and {new} differ (too large to be shown here)"
+            );
         }
         if !self.hunks.is_empty() {
             writeln!(f, "--- {old}\n+++ {new}")?;

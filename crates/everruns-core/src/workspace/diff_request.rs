@@ -38,7 +38,8 @@ pub struct DiffRequest {
     pub to: Option<DiffBase>,
     /// How many of the files that differ, in the order of their paths, to leave out.
     pub skip: usize,
-    /// How many files to tell at most; as many as the backend tells at once when `None`.
+    /// How many files to tell at most; as many as the backend tells at once when `None`. A page of one file has more room
+    /// for its hunks.
     pub limit: Option<usize>,
 }
 

@@ -11,6 +11,8 @@ use crate::ids::{WorkspaceHeadId, WorkspaceId};
 pub struct Workspace {
     backend: Arc<dyn WorkspaceBackend>,
     descriptor: WorkspaceDescriptor,
+    /// What it was opened by.
+    locator: String,
 }
 
 impl Workspace {
@@ -26,6 +28,7 @@ impl Workspace {
         Ok(Self {
             backend,
             descriptor,
+            locator: locator.as_ref().to_owned(),
         })
     }
 
@@ -51,7 +54,8 @@ impl Workspace {
 
     /// Begins a new head; nothing happens before [`create`](WorkspaceHeadBuilder::create).
     pub fn head(&self, name: impl Into<String>) -> WorkspaceHeadBuilder {
-        WorkspaceHeadBuilder::new(Arc::clone(&self.backend), self.id().clone(), name.into())
+        let (backend, locator) = (Arc::clone(&self.backend), Some(self.locator.clone()));
+        WorkspaceHeadBuilder::new(backend, self.id().clone(), name.into(), locator)
     }
 
     /// Opens exactly the head that `binding` names.

@@ -13,6 +13,9 @@ pub struct WorkspaceHeadRequest {
     pub revision: Option<String>,
     /// How many sessions it is to serve.
     pub access: WorkspaceHeadAccess,
+    /// The locator by which the workspace was opened, if it is known: of several working trees of a repository, ignored
+    /// files come from the one that it lies in.
+    pub locator: Option<String>,
     /// Patterns, in gitignore syntax, of ignored files to bring along; backends without any have no use for them.
     pub include_ignored: Vec<String>,
 }
@@ -25,6 +28,7 @@ impl WorkspaceHeadRequest {
             name,
             revision: None,
             access: WorkspaceHeadAccess::Isolated,
+            locator: None,
             include_ignored: Vec::new(),
         }
     }

@@ -173,6 +173,12 @@ impl WorkspaceBackend for LocalGitWorkspace {
                     repository::default_start(&repository)?.map_or(Start::Nothing, Start::Commit)
                 }
             };
+            let opened_in = request.locator.as_deref();
+            let opened_in = opened_in.and_then(|locator| {
+                // It was good when the workspace was opened; what comes along from there is a favour.
+                let located = repository::locate(Path::new(locator), &context.opener).ok()?;
+                (located.workspace == workspace.id).then_some(located.git_dir)
+            });
             let revision = request.revision.unwrap_or_else(|| "HEAD".to_owned());
             let new = NewHead {
                 name: request.name.as_str().to_owned(),
@@ -181,6 +187,7 @@ impl WorkspaceBackend for LocalGitWorkspace {
                 start,
                 revision,
                 origin: None,
+                opened_in,
                 include_ignored: request.include_ignored,
             };
             let record = head::create(context, &workspace, new)?;

@@ -77,6 +77,7 @@ impl GitHead {
                 checkpoint: source.id.to_string(),
             }),
             start: Start::State(Box::new(source.state)),
+            opened_in: None,
             include_ignored: handle.record.include_ignored.clone(),
         };
         let record = head::create(&handle.context, &handle.workspace, new)?;

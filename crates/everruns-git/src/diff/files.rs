@@ -26,6 +26,18 @@ pub(super) struct Bounds {
     pub(super) lines: usize,
 }
 
+impl Bounds {
+    /// The bounds of a page of a single file, which nobody else shares.
+    pub(super) fn of_one() -> Self {
+        Self {
+            skip: 0,
+            files: 1,
+            content: 32 << 20,
+            lines: 1_000_000,
+        }
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Self {
         Self {
@@ -49,18 +61,21 @@ pub(super) fn compare(
         changed: !changed.is_empty(),
         ..WorkspaceDiff::default()
     };
-    diff.truncated = changed.len() > bounds.skip.saturating_add(bounds.files);
+    let told = bounds.skip.saturating_add(bounds.files);
+    diff.next = (changed.len() > told).then_some(told);
+    diff.truncated = diff.next.is_some();
     let mut lines_left = bounds.lines;
     for changed in changed.into_iter().skip(bounds.skip).take(bounds.files) {
-        let mut file = describe(repository, changed, bounds.content, &mut diff.truncated)?;
+        let mut file = describe(repository, changed, bounds.content)?;
         let lines: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
         if lines > lines_left {
             // The counts still say how much there is.
             file.hunks.clear();
-            diff.truncated = true;
+            file.omitted = true;
         } else {
             lines_left -= lines;
         }
+        diff.truncated |= file.omitted;
         diff.files.push(file);
     }
     Ok(diff)
@@ -70,7 +85,6 @@ fn describe(
     repository: &gix::Repository,
     changed: Changed,
     content_limit: u64,
-    truncated: &mut bool,
 ) -> Result<FileDiff> {
     let Changed {
         path,
@@ -85,6 +99,7 @@ fn describe(
         old_mode: old.map(|side| u32::from(side.mode.value())),
         new_mode: new.map(|side| u32::from(side.mode.value())),
         binary: false,
+        omitted: false,
         added: 0,
         removed: 0,
         hunks: Vec::new(),
@@ -95,8 +110,7 @@ fn describe(
     let before = content(repository, old, content_limit)?;
     let after = content(repository, new, content_limit)?;
     let (Some(before), Some(after)) = (before, after) else {
-        *truncated = true;
-        file.binary = true;
+        file.omitted = true;
         return Ok(file);
     };
     if text::is_binary(&before) || text::is_binary(&after) {

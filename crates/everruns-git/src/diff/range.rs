@@ -12,7 +12,10 @@ use crate::head::Handle;
 /// How the two states of `request` differ.
 pub(crate) fn range(handle: &Handle, request: &DiffRequest) -> Result<WorkspaceDiff> {
     let (worktree, old, new) = trees(handle, request)?;
-    let bounds = Bounds::default();
+    let bounds = match request.limit {
+        Some(1) => Bounds::of_one(),
+        _ => Bounds::default(),
+    };
     let bounds = Bounds {
         skip: request.skip,
         files: request.limit.unwrap_or(bounds.files).min(bounds.files),

@@ -1,5 +1,7 @@
 //! Making a head, in steps that a crash between any two of them leaves to be undone.
 
+use std::path::PathBuf;
+
 use everruns_core::failpoint::hit;
 use everruns_core::ids::WorkspaceHeadId;
 use gix::ObjectId;
@@ -82,6 +84,8 @@ pub(crate) struct NewHead {
     pub(crate) revision: String,
     /// Where it is forked from, if it is.
     pub(crate) origin: Option<Origin>,
+    /// The Git directory of the user's worktree that the wish comes from, if it is known.
+    pub(crate) opened_in: Option<PathBuf>,
     /// The patterns of ignored files to bring along, beside those that the repository names.
     pub(crate) include_ignored: Vec<String>,
 }
@@ -185,6 +189,7 @@ fn build(
     let mut opened = context.opener.open(&worktree.record)?;
     // The trees are read once for the checkout and once for the index.
     opened.object_cache_size_if_unset(TREES_KEPT);
+    let opened_in = new.opened_in;
     let state = new.start.state(&opened)?;
     let files = populate(&opened, state.files, context.contents.of(&workspace.id))?;
     hit("git.create.after-checkout")?;
@@ -198,7 +203,11 @@ fn build(
     }
     state.manifest.note(opened.git_dir())?;
     hit("git.create.after-index")?;
-    bring_ignored(context, workspace, repository, record, &opened)?;
+    let users = match &opened_in {
+        Some(git_dir) => context.opener.open(git_dir)?,
+        None => repository.clone(),
+    };
+    bring_ignored(context, workspace, &users, record, &opened)?;
     hit("git.create.after-ignored")?;
     record.save(&context.layout)?;
     hit("git.create.after-ready")?;
@@ -236,14 +245,14 @@ fn marks(
 fn bring_ignored(
     context: &Context,
     workspace: &WorkspaceRecord,
-    repository: &gix::Repository,
+    users: &gix::Repository,
     record: &HeadRecord,
     opened: &gix::Repository,
 ) -> Result<()> {
     let origin = source(context, workspace, record)?;
     let folder = match &origin {
         Some(worktree) => Some(worktree.folder.as_path()),
-        None => repository.workdir(),
+        None => users.workdir(),
     };
     let patterns = Patterns::read(folder, &record.include_ignored)?;
     if patterns.is_empty() {
@@ -251,7 +260,7 @@ fn bring_ignored(
     }
     let source = match &origin {
         Some(worktree) => context.opener.open(&worktree.record)?,
-        None => repository.clone(),
+        None => users.clone(),
     };
     let report = ignored::bring(&source, opened, &patterns, context.ignored_limit)?;
     ignored::save(&context.layout, record, &report)

@@ -14,6 +14,8 @@ use crate::error::{GitError, GitStep as _, IoStep as _, Result};
 pub(crate) struct Located {
     /// The directory that all worktrees share, absolute and free of links.
     pub(crate) common_dir: PathBuf,
+    /// That of the worktree that the path lies in.
+    pub(crate) git_dir: PathBuf,
     /// The repository's name for people.
     pub(crate) name: String,
     /// The workspace id that every path into the repository gives.
@@ -50,6 +52,7 @@ pub(crate) fn locate(path: &Path, opener: &Opener) -> Result<Located> {
     Ok(Located {
         name: name_of(&common_dir),
         workspace: workspace_id(&common_dir),
+        git_dir: repository.git_dir().to_owned(),
         common_dir,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use everruns_core::workspace::{FileChange, WorkspaceDiff};
+use everruns_core::workspace::{DiffRequest, FileChange, WorkspaceDiff};
 
 use crate::fixture::{Scene, git, make_executable, write};
 
@@ -123,4 +123,61 @@ async fn diff_since_a_checkpoint_leaves_out_what_was_before() {
         numstat(&head.diff().await.unwrap()),
         "1\t0\tafter.txt\n1\t0\tbefore.txt"
     );
+}
+
+/// A large text is a text; its hunks are left out of a page of many files, and not of one of its own.
+#[tokio::test]
+async fn large_texts_are_told_as_texts_and_paged() {
+    let scene = Scene::new();
+    let head = scene.head("one").await;
+    let folder = scene.folder(&head);
+    write(&folder.join("a-long.txt"), &"line\n".repeat(120_000));
+    write(&folder.join("b-wide.txt"), &"wide ".repeat(2_000_000));
+    write(&folder.join("c-huge.txt"), &"huge ".repeat(7_000_000));
+    write(&folder.join("d-small.txt"), "small\n");
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-q", "-m", "large"]);
+    let diff = head.diff().await.unwrap();
+    let told: Vec<_> = diff
+        .files
+        .iter()
+        .map(|file| {
+            (
+                file.path.as_str(),
+                file.binary,
+                file.omitted,
+                file.added,
+                file.hunks.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("a-long.txt", false, true, 120_000, 0),
+            ("b-wide.txt", false, true, 0, 0),
+            ("c-huge.txt", false, true, 0, 0),
+            ("d-small.txt", false, false, 1, 1),
+        ]
+    );
+    assert!(diff.truncated);
+    assert_eq!(diff.next, None, "no more files follow");
+    assert!(!diff.to_string().contains("Binary files"));
+    let page = async |skip| {
+        let request = DiffRequest {
+            skip,
+            limit: Some(1),
+            ..DiffRequest::default()
+        };
+        head.diff_range(request).await.unwrap()
+    };
+    let long = page(0).await;
+    assert_eq!(long.files[0].hunks[0].lines.len(), 120_000);
+    assert!(!long.files[0].omitted && long.next == Some(1));
+    let wide = page(1).await;
+    assert_eq!((wide.files[0].added, wide.files[0].omitted), (1, false));
+    let huge = page(2).await;
+    assert!(huge.files[0].omitted && !huge.files[0].binary);
+    let last = page(3).await;
+    assert_eq!((last.next, last.truncated), (None, false));
 }

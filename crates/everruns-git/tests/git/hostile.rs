@@ -6,7 +6,10 @@ use std::process::Command;
 use everruns_core::workspace::{CommitRequest, DiffRequest, UpdateOutcome, WorkspaceError};
 use everruns_git::{GitError, LocalGitWorkspace};
 
-use crate::fixture::{Repository, Scene, backend, git, make_executable, porcelain, try_git, write};
+use crate::crash::killed;
+use crate::fixture::{
+    Repository, Scene, backend, git, make_executable, porcelain, read, try_git, write,
+};
 
 /// Names a program in every way that a repository can, each leaving a file in `marks` when it runs.
 fn trap(repository: &Repository, marks: &Path) {
@@ -209,6 +212,47 @@ async fn h20_h21_h22_no_program_of_a_repository_runs() {
     // The files of these types need a filter that isn't run.
     let refused = head.merge_into("main").await.unwrap_err();
     assert!(matches!(refused, WorkspaceError::BranchInUse { .. }));
+    // Forward, with ignored files, and everything that looks after heads.
+    let main = git(&scene.repository.path, &["rev-parse", "main"]);
+    let ahead = scene.head("ahead").await;
+    write(&scene.folder(&ahead).join("notes.md"), "notes\n");
+    ahead.commit(CommitRequest::new("ahead")).await.unwrap();
+    let behind = scene.workspace().await.head("behind").from_revision(main);
+    write(&scene.repository.path.join("cache.log"), "ignored\n");
+    let behind = behind.include_ignored(["*.log"]).create().await.unwrap();
+    assert_eq!(behind.included_ignored().await.unwrap().included.len(), 1);
+    let ahead_branch = ahead.descriptor().branch.clone().unwrap();
+    let outcome = behind.update_from(ahead_branch).await.unwrap();
+    assert!(matches!(outcome, UpdateOutcome::FastForwarded { .. }));
+    write(&scene.folder(&behind).join("README.md"), "behind\n");
+    let kept = behind.checkpoint().await.unwrap();
+    write(&scene.folder(&behind).join("README.md"), "still behind\n");
+    behind.plan_restore(&kept).await.unwrap();
+    behind.fork_from("then", &kept).await.unwrap();
+    behind.prune_checkpoints(1).await.unwrap();
+    behind.archive().await.unwrap();
+    let workspace = behind.workspace_id();
+    scene
+        .backend
+        .unarchive_head(workspace, behind.id())
+        .await
+        .unwrap();
+    killed(&scene, "restore", "git.restore.after-files");
+    scene.reopened();
+    scene.backend.doctor(true).await.unwrap();
+    // Where no attribute names a filter, a merge writes into the user's own folder.
+    for (key, file) in [
+        ("core.attributesFile", ".git/info/attributes"),
+        ("attr.tree", ".git/info/sparse-checkout"),
+    ] {
+        git(&scene.repository.path, &["config", "--unset", key]);
+        drop(std::fs::remove_file(scene.repository.path.join(file)));
+    }
+    write(&scene.repository.path.join("README.md"), "# Project\n");
+    let plain = scene.head("plain").await;
+    write(&scene.folder(&plain).join("plain.txt"), "plain\n");
+    plain.merge_into("main").await.unwrap();
+    assert_eq!(read(&scene.repository.path.join("plain.txt")), "plain\n");
     head.archive().await.unwrap();
     head.destroy().await.unwrap();
     assert_eq!(ran(), Vec::<PathBuf>::new());
@@ -406,8 +450,58 @@ fn h29a_git_variables_in_the_environment_have_no_effect() {
     let before = crate::fixture::snapshot(&other.path);
     let program = scene.root.path().join("program");
     let ran = scene.root.path().join("ran");
-    write(&program, &format!("#!/bin/sh\ntouch {}\n", ran.display()));
+    write(
+        &program,
+        &format!("#!/bin/sh\ntouch {}\ncat\n", ran.display()),
+    );
     make_executable(&program);
+    // Hooks and drivers have names to be found by.
+    let hooks = scene.root.path().join("hooks");
+    for hook in [
+        "reference-transaction",
+        "post-index-change",
+        "post-checkout",
+        "pre-commit",
+    ] {
+        write(&hooks.join(hook), &read(&program));
+        make_executable(&hooks.join(hook));
+    }
+    write(
+        &scene.repository.path.join(".git/info/attributes"),
+        "* filter=evil diff=evil merge=evil\n",
+    );
+    let named = program.to_str().unwrap();
+    let settings = [
+        ("core.bare", "true"),
+        ("core.fsmonitor", named),
+        ("core.hooksPath", hooks.to_str().unwrap()),
+        ("core.sshCommand", named),
+        ("core.pager", named),
+        ("core.editor", named),
+        ("diff.external", named),
+        ("diff.evil.command", named),
+        ("diff.evil.textconv", named),
+        ("merge.evil.driver", named),
+        ("filter.evil.clean", named),
+        ("filter.evil.smudge", named),
+        ("gpg.program", named),
+        ("commit.gpgSign", "true"),
+    ];
+    let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];
+    for (number, (key, value)) in settings.iter().enumerate() {
+        variables.push((format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()));
+        variables.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
+    }
+    // They are traps: Git itself, with all of them but the first, runs into them.
+    let trapped = Command::new("git")
+        .args(["status", "--porcelain"])
+        .current_dir(&scene.repository.path)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .env("GIT_CONFIG_VALUE_0", "false")
+        .output()
+        .unwrap();
+    assert!(ran.exists(), "{}", String::from_utf8_lossy(&trapped.stderr));
+    std::fs::remove_file(&ran).unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["hostile::with_variables", "--exact", "--nocapture"])
         .env("EVERRUNS_GIT_TEST_PROJECT", &scene.repository.path)
@@ -417,9 +511,7 @@ fn h29a_git_variables_in_the_environment_have_no_effect() {
         .env("GIT_INDEX_FILE", git_dir.join("index"))
         .env("GIT_OBJECT_DIRECTORY", git_dir.join("objects"))
         .env("GIT_NAMESPACE", "elsewhere")
-        .env("GIT_CONFIG_COUNT", "1")
-        .env("GIT_CONFIG_KEY_0", "core.bare")
-        .env("GIT_CONFIG_VALUE_0", "true")
+        .envs(variables)
         .env("GIT_CEILING_DIRECTORIES", scene.root.path())
         .env("GIT_CONFIG_GLOBAL", "/nonexistent")
         .env("GIT_CONFIG_SYSTEM", "/nonexistent")
@@ -487,6 +579,10 @@ async fn with_variables() {
     head.restore(&checkpoint).await.unwrap();
     write(&folder.join("new.txt"), "changed\n");
     head.commit(CommitRequest::new("work")).await.unwrap();
+    // `info/attributes` of the repository names a filter for every file, and it isn't run.
+    let refused = head.merge_into("main").await.unwrap_err();
+    assert!(matches!(refused, WorkspaceError::BranchInUse { .. }));
+    std::fs::remove_file(Path::new(&project).join(".git/info/attributes")).unwrap();
     head.merge_into("main").await.unwrap();
 }
 

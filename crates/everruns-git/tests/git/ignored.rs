@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everruns_core::workspace::{IgnoredReport, Workspace};
 use everruns_git::LocalGitWorkspace;
 
-use crate::fixture::{Scene, porcelain, read, snapshot, write};
+use crate::fixture::{Scene, git, porcelain, read, snapshot, write};
 
 fn paths(report: &IgnoredReport) -> Vec<&str> {
     report
@@ -243,4 +243,42 @@ async fn h16_rules_that_are_no_file_are_told_and_not_waited_for() {
     let head = scene.head("two").await;
     let report = head.included_ignored().await.unwrap();
     assert!(paths(&report).contains(&"sub/trace.log"));
+}
+
+/// Of several working trees of a repository, the files come from the one that the workspace was opened in.
+#[tokio::test]
+async fn ignored_files_come_from_the_worktree_that_was_opened() {
+    let scene = scene();
+    let project = scene.repository.path.to_str().unwrap();
+    let bare = scene.root.path().join("bare.git");
+    let linked = scene.root.path().join("linked");
+    let (bare_path, linked_path) = (bare.to_str().unwrap(), linked.to_str().unwrap());
+    git(
+        scene.root.path(),
+        &["clone", "-q", "--bare", project, bare_path],
+    );
+    git(&bare, &["worktree", "add", "-q", linked_path, "main"]);
+    let beside = scene.root.path().join("beside");
+    let added = [
+        "worktree",
+        "add",
+        "-q",
+        "--detach",
+        beside.to_str().unwrap(),
+    ];
+    git(&scene.repository.path, &added);
+    for (place, name) in [(&linked, "of a bare one"), (&beside, "of another")] {
+        write(&place.join(".env"), "SECRET=here\n");
+        let locator = place.join("src");
+        let locator = locator.to_str().unwrap();
+        let workspace = Workspace::open(Arc::clone(&scene.backend), locator)
+            .await
+            .unwrap();
+        let before = snapshot(place);
+        let head = workspace.head(name).create().await.unwrap();
+        assert_eq!(snapshot(place), before);
+        let report = head.included_ignored().await.unwrap();
+        assert_eq!(paths(&report), [".env"], "{report:?}");
+        assert_eq!(read(&scene.folder(&head).join(".env")), "SECRET=here\n");
+    }
 }

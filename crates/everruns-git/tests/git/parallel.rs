@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use everruns_core::failpoint;
 use everruns_core::workspace::Workspace;
 
-use crate::fixture::{Scene, git, porcelain};
+use crate::fixture::{Scene, backend, git, porcelain};
 
 /// H52: creations at once, through several backends over one state, all succeed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -83,7 +86,7 @@ const LOCATOR: &str = "EVERRUNS_GIT_TEST_PARALLEL_LOCATOR";
 
 /// Makes 16 heads at once, and returns when all of them are there.
 async fn sixteen(scene_state: &std::path::Path, locator: &str, whose: &str) {
-    let workspace = Workspace::open(crate::fixture::backend(scene_state), locator)
+    let workspace = Workspace::open(backend(scene_state), locator)
         .await
         .unwrap();
     let creations: Vec<_> = (0..16)
@@ -146,4 +149,40 @@ async fn h52_two_processes_make_32_heads_at_once() {
             .is_empty()
     );
     git(&scene.repository.path, &["fsck", "--strict"]);
+}
+
+/// The lock of what Git shares is held for that alone: while one head's files are checked out, another is made.
+#[tokio::test]
+async fn h52_a_checkout_keeps_nobody_from_making_another_head() {
+    let scene = Scene::new();
+    let workspace = scene.workspace().await;
+    let (state, locator) = (scene.state.clone(), scene.repository.path.clone());
+    let others = Arc::new(AtomicUsize::new(0));
+    let made = Arc::clone(&others);
+    failpoint::arm("git.create.after-checkout", move || {
+        // The other one comes by here as well.
+        if made.fetch_add(1, Ordering::SeqCst) > 0 {
+            return true;
+        }
+        let (state, locator) = (state.clone(), locator.clone());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .build()
+                .unwrap();
+            let head = runtime.block_on(async {
+                let locator = locator.to_str().unwrap();
+                let workspace = Workspace::open(backend(&state), locator).await.unwrap();
+                workspace.head("second").create().await.unwrap()
+            });
+            sender.send(head.id().clone()).unwrap();
+        });
+        // Long before anybody gives up waiting for a lock.
+        receiver.recv_timeout(Duration::from_secs(30)).is_ok()
+    });
+    let first = workspace.head("first").create().await;
+    failpoint::disarm_all();
+    first.expect("the second one is made meanwhile");
+    assert_eq!(others.load(Ordering::SeqCst), 2);
+    assert_eq!(workspace.heads().await.unwrap().len(), 2);
 }

@@ -149,6 +149,8 @@ fn file_stat(file: &FileDiff) -> String {
     };
     if file.binary {
         format!("{path} (binary)")
+    } else if file.omitted && file.added + file.removed == 0 {
+        format!("{path} (too large to compare)")
     } else {
         format!("{path} +{} -{}", file.added, file.removed)
     }

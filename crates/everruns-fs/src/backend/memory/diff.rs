@@ -57,6 +57,7 @@ pub(super) fn diff(before: &Snapshot, now: &Snapshot) -> WorkspaceDiff {
             let lines: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
             if lines > lines_left {
                 file.hunks.clear();
+                file.omitted = true;
                 truncated = true;
             } else {
                 lines_left -= lines;
@@ -68,6 +69,7 @@ pub(super) fn diff(before: &Snapshot, now: &Snapshot) -> WorkspaceDiff {
         changed,
         files,
         truncated,
+        next: None,
     }
 }
 
@@ -124,6 +126,7 @@ fn file_diff(
         old_mode: before.map(|file| file.git_mode()),
         new_mode: after.map(|file| file.git_mode()),
         binary,
+        omitted: false,
         added: lines.added,
         removed: lines.removed,
         hunks: lines.hunks,

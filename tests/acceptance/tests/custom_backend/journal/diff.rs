@@ -82,6 +82,7 @@ pub(crate) fn diff(journal: &JournalFile, old: &Tree, new: &Tree) -> io::Result<
         changed: !files.is_empty(),
         files,
         truncated: false,
+        next: None,
     })
 }
 
@@ -111,6 +112,7 @@ fn file_diff(path: &str, was: bool, is: bool, before: &[u8], after: &[u8]) -> Fi
         old_mode: was.then_some(0o100_644),
         new_mode: is.then_some(0o100_644),
         binary,
+        omitted: false,
         added: count(DiffLineKind::Added),
         removed: count(DiffLineKind::Removed),
         hunks,
