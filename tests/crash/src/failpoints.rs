@@ -215,6 +215,10 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
         "engine.delete.after-fork",
         "comes when a fork was begun by another process that was killed; `main.rs` of the engine's failpoint tests fails there",
     ),
+    (
+        "fs.read.after-look",
+        "nothing changes while a file is read; `steps.rs` of the files' tests rewrites it there",
+    ),
     ("fs.rename.after-check", REPLACING_MOVE),
     ("fs.rename.after-note", REPLACING_MOVE),
     ("fs.rename.after-exchange", REPLACING_MOVE),

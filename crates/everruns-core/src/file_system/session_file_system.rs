@@ -21,14 +21,16 @@ use crate::path::WorkspacePath;
 ///   ([`GitInternal`](FileSystemError::GitInternal)). FIFOs, sockets and devices are refused without
 ///   blocking ([`NotAFile`](FileSystemError::NotAFile)).
 /// * **Whole versions.** A reader sees the bytes before a write or after it, never a mixture; the version it
-///   gets is the hash of the whole file's bytes.
+///   gets is the hash of the whole file's bytes. A file that another program keeps rewriting in place, so that no whole
+///   version of it can be read, is an `Io` that is [retryable](FileSystemError::is_retryable).
 /// * **Durability.** When a change returns, it is on stable storage as far as the implementation has one. A disk that
 ///   fails in the last moment, when the change is made but not yet known to last, is
 ///   [`NotFlushed`](FileSystemError::NotFlushed); one that displaced what another program had just saved, and could not
 ///   put it back, is [`NotPutBack`](FileSystemError::NotPutBack). Every other error of a change that is atomic says that
 ///   it was not made.
 /// * **Cancellation.** Dropping a future leaves either the state before the call or the state after it, no
-///   lock held and no temporary file that a later call would see.
+///   lock held and no temporary file that a later call would see. The state after it may come a moment later: a call that
+///   takes several steps, such as a move between two trees, goes on to its end. A recursive removal may stop where it is.
 /// * **Bounds.** Files over the implementation's limit are [`TooLarge`](FileSystemError::TooLarge); listings
 ///   come in pages and searches as bounded streams.
 ///

@@ -57,8 +57,7 @@ impl Stack {
             head
         };
         let mounted = Arc::new(MountedFileSystem::new(head, parts.roots.clone()));
-        let inner: Arc<dyn SessionFileSystem> = Arc::clone(&mounted) as _;
-        let policed = PolicyFileSystem::new(inner, parts.policy.clone());
+        let policed = PolicyFileSystem::over_mounts(Arc::clone(&mounted), &parts.policy);
         let seeded = SeededFileSystem::new(Arc::new(policed), parts.seeds.clone())
             .expect("the agent's builder has checked the files");
         Self {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::schema;
+use super::{errors, schema};
 use crate::tool_api::ToolError;
 
 /// What a model is told of a tool whose arguments are `A`.
@@ -28,7 +28,7 @@ pub(super) fn parse<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolErro
 
 /// A path as a model gives it.
 pub(super) fn path(text: &str) -> Result<WorkspacePath, ToolError> {
-    WorkspacePath::parse(text).map_err(|error| ToolError::new(format!("{error}.")))
+    WorkspacePath::parse(text).map_err(|error| errors::explain_path(&error))
 }
 
 /// A folder as a model gives it; the top of the head when it gives none.

@@ -1,4 +1,5 @@
 use everruns_core::file_system::FileSystemError;
+use everruns_core::path::PathError;
 
 use crate::tool_api::ToolError;
 
@@ -8,14 +9,36 @@ pub(super) fn explain(error: FileSystemError) -> ToolError {
     ToolError::new(format!("{error}. {advice}")).with_source(error)
 }
 
+/// A text that is no path, with what a model can do about it.
+pub(super) fn explain_path(error: &PathError) -> ToolError {
+    ToolError::new(match path_advice(error) {
+        Some(advice) => format!("{error}. {advice}"),
+        None => format!("{error}."),
+    })
+}
+
+/// What to do where the error itself does not say it.
+fn path_advice(error: &PathError) -> Option<&'static str> {
+    match error {
+        PathError::Nul => Some("Give it without that byte."),
+        PathError::TooLong { .. } | PathError::ComponentTooLong { .. } => {
+            Some("Choose a shorter name.")
+        }
+        PathError::TooDeep { .. } => Some("Choose a place further up."),
+        _ => None,
+    }
+}
+
 fn advice(error: &FileSystemError) -> &'static str {
     match error {
-        FileSystemError::Path(_) => "Give a path below /workspace or /roots/<name>.",
+        FileSystemError::Path(error) => {
+            path_advice(error).unwrap_or("Give a path below /workspace or /roots/<name>.")
+        }
         FileSystemError::NotFound { .. } => {
             "Look at what there is with find_files or list_directory."
         }
         FileSystemError::AlreadyExists { .. } => {
-            "Choose another path, or set `replace` when the present file is to go."
+            "Choose another path. With `replace`, move_file takes the place of a file that you have read, never of a folder."
         }
         FileSystemError::NotAFile { .. } => {
             "Use list_directory for folders; others cannot be used."
@@ -40,7 +63,10 @@ fn advice(error: &FileSystemError) -> &'static str {
         }
         FileSystemError::UnknownRoot { .. } => "Other files are in /workspace.",
         FileSystemError::InvalidPattern { .. } => {
-            "Correct the pattern, or set `fixed` to search for the text itself."
+            "Nothing was searched. Correct the glob: `[`, `{`, `*` and `?` stand for themselves after a backslash."
+        }
+        FileSystemError::LimitReached { .. } => {
+            "No tool can raise the limit: do with less, or tell the user."
         }
         FileSystemError::StaleRoot { .. } => {
             "Nothing was changed. Tell the user; no tool can go on."

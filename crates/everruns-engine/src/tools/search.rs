@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use everruns_core::file_system::{
-    FileSystemError, SearchEvent, SearchQuery, SearchSummary, Truncation,
+    FileSystemError, SearchEvent, SearchQuery, SearchSummary, SearchTarget, Truncation,
 };
 use futures::StreamExt as _;
 use schemars::JsonSchema;
@@ -46,11 +46,12 @@ pub(super) async fn run(
     query: SearchQuery,
     nothing: &str,
 ) -> Result<ToolOutput, ToolError> {
-    let mut events = context
-        .file_system()
-        .search(query)
-        .await
-        .map_err(errors::explain)?;
+    let expression = match &query.target {
+        SearchTarget::Grep(lines) => Some(lines.pattern.clone()),
+        _ => None,
+    };
+    let begun = context.file_system().search(query).await;
+    let mut events = begun.map_err(|error| explain(error, expression.as_deref()))?;
     let mut shown = String::new();
     let mut end = None;
     let mut failed = Vec::new();
@@ -115,6 +116,19 @@ pub(super) async fn run(
         next: summary.resume_after.as_ref().map(ToString::to_string),
         next_line: summary.resume_line,
     }))
+}
+
+/// As other errors of files, but for the expression itself another way is to take it for a text.
+fn explain(error: FileSystemError, expression: Option<&str>) -> ToolError {
+    match &error {
+        FileSystemError::InvalidPattern { pattern, .. } if expression == Some(pattern) => {
+            let told = format!(
+                "{error}. Nothing was searched. Correct the expression, or set `fixed` to search for the text itself."
+            );
+            ToolError::new(told).with_source(error)
+        }
+        _ => errors::explain(error),
+    }
 }
 
 /// What is shown in the place of so many bytes of a line, if any.

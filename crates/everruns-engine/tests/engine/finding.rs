@@ -166,6 +166,57 @@ async fn h47_what_grep_leaves_out_is_stated() {
     );
 }
 
+/// What an error advises can be done with the tool that gave it.
+#[tokio::test]
+async fn errors_advise_what_can_be_done() {
+    let desk = project().await;
+    let long = "x".repeat(300);
+    desk.outside("a", "a").await;
+    for (tool, arguments, advice, no_advice) in [
+        (
+            "find_files",
+            json!({"pattern": "["}),
+            "Correct the glob",
+            "fixed",
+        ),
+        (
+            "grep",
+            json!({"pattern": "x", "globs": ["["]}),
+            "Correct the glob",
+            "fixed",
+        ),
+        ("grep", json!({"pattern": "["}), "set `fixed`", "glob"),
+        (
+            "move_file",
+            json!({"from": "a", "to": "src"}),
+            "never of a folder",
+            "set `replace`",
+        ),
+        (
+            "read_file",
+            json!({"path": long}),
+            "Choose a shorter name",
+            "list_directory",
+        ),
+        (
+            "read_file",
+            json!({"path": "a\u{0}b"}),
+            "without that byte",
+            "list_directory",
+        ),
+        (
+            "read_file",
+            json!({"path": "a/".repeat(300)}),
+            "further up",
+            "list_directory",
+        ),
+    ] {
+        let told = desk.call(tool, arguments).await;
+        assert!(told.contains(advice), "{tool}: {told}");
+        assert!(!told.contains(no_advice), "{tool}: {told}");
+    }
+}
+
 /// Proves H41 for the tools: names that draw are shown escaped, and the name that was shown is no other file's.
 #[tokio::test]
 async fn h41_names_that_draw_are_shown_escaped() {

@@ -6,7 +6,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, Stat};
 use rustix::io::Errno;
 
-use super::errors::at;
+use super::errors::{at, step};
 use super::flags::READ;
 use super::kind::{is_unchanged, must_be_file, size};
 use super::tree::Tree;
@@ -49,7 +49,8 @@ pub(super) fn opened_special(path: &WorkspacePath, error: FileSystemError) -> Fi
     }
 }
 
-/// Reads an open file to its end. It is read again when an outside program changes it meanwhile.
+/// Reads an open file to its end. It is read again when an outside program changes it meanwhile. Of a file that grows all
+/// the time, such as a log, it gives what was there at one moment; one that is rewritten in place all the time is an error.
 pub(super) fn read_whole(
     file: impl AsFd,
     path: &WorkspacePath,
@@ -57,18 +58,31 @@ pub(super) fn read_whole(
 ) -> Result<(Bytes, Stat), FileSystemError> {
     let file = file.as_fd();
     let mut attempt = 1;
+    let mut last: Option<Vec<u8>> = None;
     loop {
         let before = rustix::fs::fstat(file).map_err(at(path, "look at"))?;
         must_be_file(path, &before)?;
         if size(&before) > limit {
             return Err(too_large(path, size(&before), limit));
         }
+        step("fs.read.after-look", path)?;
         let bytes = read_to_end(file, path, &before, limit)?;
         let after = rustix::fs::fstat(file).map_err(at(path, "look at"))?;
         let is_whole = is_unchanged(&before, &after) && bytes.len() as u64 == size(&after);
-        if is_whole || attempt == MAX_READS {
+        if is_whole {
             return Ok((bytes.into(), after));
         }
+        // What was read before is still there: so much the file had at that moment. That goes for files that the kernel
+        // makes up, too, which do not tell their size.
+        if let Some(last) = last.take_if(|last| bytes.starts_with(last)) {
+            return Ok((last.into(), after));
+        }
+        if attempt == MAX_READS {
+            return Err(at(path, "read, as another program keeps changing it,")(
+                Errno::BUSY,
+            ));
+        }
+        last = Some(bytes);
         attempt += 1;
         rustix::fs::seek(file, SeekFrom::Start(0)).map_err(at(path, "read"))?;
     }

@@ -11,6 +11,7 @@ use everruns_core::path::{Mount, WorkspacePath};
 
 use super::overlap::Overlaps;
 use super::rebase::Tree;
+use super::to_its_end::to_its_end;
 use super::{RootAccess, WorkspaceRootSet};
 
 /// The head at `/workspace` and the roots at `/roots/<name>`, as one file system.
@@ -20,7 +21,8 @@ use super::{RootAccess, WorkspaceRootSet};
 ///   [`host_path`](SessionFileSystem::host_path), links followed.
 /// * A move within one tree is that tree's own. Between two trees it copies, verifies the version of each
 ///   file, and then removes: when the removal fails, both exist
-///   ([`PartialMove`](FileSystemError::PartialMove)) and nothing is lost. Links and executable files are not moved
+///   ([`PartialMove`](FileSystemError::PartialMove)) and nothing is lost. Once begun it goes on to its end, whether or not
+///   anybody waits for it, unless the runtime itself ends: then some files may be at both places, and none at neither. Links and executable files are not moved
 ///   between trees, as a copy would lose what they are.
 /// * A path of a root that is not there is [`UnknownRoot`](FileSystemError::UnknownRoot) with the names there are.
 #[derive(Clone, Debug)]
@@ -44,6 +46,11 @@ impl MountedFileSystem {
     /// The additional roots.
     pub fn roots(&self) -> &WorkspaceRootSet {
         &self.roots
+    }
+
+    /// The trees that lie in another one: the path of such a tree's top in the outer tree, and the top itself.
+    pub fn overlaps(&self) -> &[(WorkspacePath, WorkspacePath)] {
+        &self.overlaps.all
     }
 
     /// The files of the head, for a path of it. Its names for paths are the session's, so nothing is translated.
@@ -164,7 +171,13 @@ impl SessionFileSystem for MountedFileSystem {
         let source = self.writable_with_all_below(from).await?;
         let target = self.writable(to, LastLink::Keep).await?;
         if source.mount != target.mount {
-            return self.move_across(&source, from, &target, to, replace).await;
+            let (this, from, to) = (self.clone(), from.clone(), to.clone());
+            // It has no end in the middle, so it goes on when nobody waits for it any more.
+            return to_its_end(async move {
+                this.move_across(&source, &from, &target, &to, replace)
+                    .await
+            })
+            .await;
         }
         let (inward, target) = (Tree::inward(from), Tree::inward(to));
         source.errors(source.files.rename(&inward, &target, replace).await)

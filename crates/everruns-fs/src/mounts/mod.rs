@@ -6,6 +6,7 @@ mod moves;
 mod overlap;
 mod rebase;
 mod root_set;
+mod to_its_end;
 
 pub use error::RootError;
 pub use file_system::MountedFileSystem;

@@ -5,9 +5,12 @@ use everruns_core::path::{Mount, WorkspacePath};
 
 use super::{RootAccess, WorkspaceRootSet};
 
-/// Read-only roots whose folder lies inside another mounted tree, by the path that the other tree gives them.
+/// Trees whose folder lies inside another mounted tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlaps {
+    /// The path that the outer tree gives the inner one's top, and that top.
+    pub(super) all: Vec<(WorkspacePath, WorkspacePath)>,
+    /// Those of read-only roots, by the path that the other tree gives them.
     protected: Vec<WorkspacePath>,
 }
 
@@ -31,15 +34,14 @@ impl Overlaps {
                 .map(|(name, root)| (Mount::Root(name.clone()), host_folder(root.files.as_ref())));
             std::iter::once((Mount::Head, host_folder(head))).chain(roots)
         };
-        let read_only: Vec<_> = trees()
-            .filter(|(mount, _)| match mount {
-                Mount::Head => false,
-                Mount::Root(name) => roots.access(name) == Some(RootAccess::ReadOnly),
-            })
-            .collect();
-        let mut protected = Vec::new();
+        let is_read_only = |mount: &Mount| match mount {
+            Mount::Head => false,
+            Mount::Root(name) => roots.access(name) == Some(RootAccess::ReadOnly),
+        };
+        let inner_trees: Vec<_> = trees().collect();
+        let mut overlaps = Self::default();
         for (mount, outer) in trees() {
-            for (_, inner) in read_only.iter().filter(|(inner, _)| *inner != mount) {
+            for (inner_mount, inner) in inner_trees.iter().filter(|(inner, _)| *inner != mount) {
                 let (Some(outer), Some(inner)) = (&outer, inner) else {
                     continue;
                 };
@@ -50,11 +52,15 @@ impl Overlaps {
                 if let Some(below) = below
                     && let Ok(path) = top.with_mount(mount.clone()).join(below)
                 {
-                    protected.push(path);
+                    if is_read_only(inner_mount) {
+                        overlaps.protected.push(path.clone());
+                    }
+                    let inner_top = top.with_mount(inner_mount.clone());
+                    overlaps.all.push((path, inner_top));
                 }
             }
         }
-        Self { protected }
+        overlaps
     }
 
     /// Whether a tree has anything to protect; most have nothing, and then nothing is resolved.

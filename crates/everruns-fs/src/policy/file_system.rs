@@ -11,6 +11,7 @@ use everruns_core::file_system::{
 use everruns_core::path::WorkspacePath;
 
 use super::WorkspacePolicy;
+use crate::mounts::MountedFileSystem;
 
 /// A file system that obeys a [`WorkspacePolicy`].
 ///
@@ -32,6 +33,12 @@ impl PolicyFileSystem {
     /// Puts `policy` over `inner`.
     pub fn new(inner: Arc<dyn SessionFileSystem>, policy: WorkspacePolicy) -> Self {
         Self { inner, policy }
+    }
+
+    /// Puts `policy` over `mounts`. Where one mounted folder lies in another, a denial by either of its names holds.
+    pub fn over_mounts(mounts: Arc<MountedFileSystem>, policy: &WorkspacePolicy) -> Self {
+        let policy = policy.with_other_names(mounts.overlaps());
+        Self::new(mounts, policy)
     }
 
     /// The policy.

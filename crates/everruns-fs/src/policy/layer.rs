@@ -66,19 +66,28 @@ impl Layer {
         if !self.hidden && protected::hidden(path) {
             return Some(Refusal::Hidden);
         }
+        if access == FileAccess::Write
+            && self.protect_build_folders
+            && let Some(name) = protected::build_folder(path)
+        {
+            return Some(Refusal::BuildFolder(name));
+        }
+        self.denial_by_glob(path, access)
+    }
+
+    /// The glob that denies `access`.
+    pub(super) fn denial_by_glob(
+        &self,
+        path: &WorkspacePath,
+        access: FileAccess,
+    ) -> Option<Refusal<'_>> {
         if let Some(glob) = self.deny_read.matching(path) {
             return Some(Refusal::Denied(FileAccess::Read, glob));
         }
         if access == FileAccess::Read {
             return None;
         }
-        if self.protect_build_folders
-            && let Some(name) = protected::build_folder(path)
-        {
-            return Some(Refusal::BuildFolder(name));
-        }
-        self.deny_write
-            .matching(path)
-            .map(|glob| Refusal::Denied(FileAccess::Write, glob))
+        let glob = self.deny_write.matching(path)?;
+        Some(Refusal::Denied(FileAccess::Write, glob))
     }
 }

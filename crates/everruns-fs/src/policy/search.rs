@@ -4,6 +4,7 @@ use everruns_core::file_system::{FileSystemError, SearchQuery, SearchStream};
 use everruns_core::path::WorkspacePath;
 
 use super::PolicyFileSystem;
+use super::workspace_policy::moved;
 
 impl PolicyFileSystem {
     /// Searches only what may be read. Refused folders are not entered and refused files not opened; links
@@ -29,20 +30,5 @@ impl PolicyFileSystem {
         self.inner
             .search(query.also_filter(Arc::new(permitted)))
             .await
-    }
-}
-
-/// `path`, which lies below `folder`, below `resolved` instead.
-fn moved(
-    path: &WorkspacePath,
-    folder: &WorkspacePath,
-    resolved: &WorkspacePath,
-) -> Option<WorkspacePath> {
-    let below = path.relative().strip_prefix(folder.relative())?;
-    let below = below.trim_start_matches('/');
-    if below.is_empty() {
-        Some(resolved.clone())
-    } else {
-        resolved.join(below).ok()
     }
 }

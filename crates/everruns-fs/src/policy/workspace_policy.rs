@@ -50,6 +50,8 @@ fn preset(builder: WorkspacePolicyBuilder) -> WorkspacePolicy {
 #[derive(Clone, Debug)]
 pub struct WorkspacePolicy {
     layers: Arc<[Arc<Layer>]>,
+    /// Pairs of folders that are one.
+    same: Arc<[(WorkspacePath, WorkspacePath)]>,
 }
 
 impl WorkspacePolicy {
@@ -72,6 +74,19 @@ impl WorkspacePolicy {
     pub(super) fn of(layer: Arc<Layer>) -> Self {
         Self {
             layers: Arc::new([layer]),
+            same: Arc::new([]),
+        }
+    }
+
+    /// Takes each pair for two names of one folder: what `deny_read` or `deny_write` denies by one name is denied by the
+    /// other, too. It can only narrow.
+    ///
+    /// [`PolicyFileSystem::over_mounts`](super::PolicyFileSystem::over_mounts) does this for mounts that overlap.
+    #[must_use]
+    pub fn with_other_names(&self, names: &[(WorkspacePath, WorkspacePath)]) -> Self {
+        Self {
+            layers: Arc::clone(&self.layers),
+            same: self.same.iter().chain(names).cloned().collect(),
         }
     }
 
@@ -82,6 +97,7 @@ impl WorkspacePolicy {
         let added = other.layers.iter().filter(is_new);
         Self {
             layers: self.layers.iter().chain(added).map(Arc::clone).collect(),
+            same: self.same.iter().chain(other.same.iter()).cloned().collect(),
         }
     }
 
@@ -163,18 +179,54 @@ impl WorkspacePolicy {
         self.layers
             .iter()
             .find_map(|layer| layer.refusal(path, access))
+            .or_else(|| self.denial_by_other_name(path, access))
+    }
+
+    /// The rule that denies `path` by another name of the folder that it lies in.
+    fn denial_by_other_name(
+        &self,
+        path: &WorkspacePath,
+        access: FileAccess,
+    ) -> Option<Refusal<'_>> {
+        let names = self.same.iter();
+        names
+            .flat_map(|(one, other)| [moved(path, one, other), moved(path, other, one)])
+            .flatten()
+            .find_map(|name| {
+                let mut layers = self.layers.iter();
+                layers.find_map(|layer| layer.denial_by_glob(&name, access))
+            })
     }
 
     fn folder_refusal(&self, path: &WorkspacePath) -> Option<Refusal<'_>> {
         self.layers
             .iter()
             .find_map(|layer| layer.folder_refusal(path))
+            .or_else(|| self.denial_by_other_name(path, FileAccess::Read))
     }
 }
 
 impl Default for WorkspacePolicy {
     fn default() -> Self {
         Self::read_only()
+    }
+}
+
+/// `path`, which lies in `from`, in `to` instead.
+pub(super) fn moved(
+    path: &WorkspacePath,
+    from: &WorkspacePath,
+    to: &WorkspacePath,
+) -> Option<WorkspacePath> {
+    if !path.starts_with(from) {
+        return None;
+    }
+    let below = path.relative().strip_prefix(from.relative())?;
+    let below = below.trim_start_matches('/');
+    if below.is_empty() {
+        Some(to.clone())
+    } else {
+        to.join(below).ok()
     }
 }
 

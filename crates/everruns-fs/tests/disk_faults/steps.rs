@@ -1,5 +1,5 @@
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use everruns_core::failpoint;
@@ -391,6 +391,47 @@ async fn h51_what_cannot_be_put_back_is_kept_and_named() {
             assert_eq!(fixture.bytes(&kept), b"his");
             std::fs::remove_file(fixture.root.join(kept)).unwrap();
             fixture.assert_no_leftovers();
+        }
+    })
+    .await;
+}
+
+/// A file that another program rewrites in place whenever it is read is no torn version but an error, and one that grows is
+/// read as it was at one moment.
+#[tokio::test]
+async fn h51a_what_never_is_whole_is_no_version() {
+    let _armed = ARMED.lock().await;
+    each_resolution(|fixture| async move {
+        for grows in [false, true] {
+            // Larger than what is read without a thread that may block.
+            fixture.put("file", &"a".repeat(1 << 20));
+            let file = fixture.root.join("file");
+            let writes = AtomicU8::new(b'b');
+            failpoint::arm("fs.read.after-look", move || {
+                use std::os::unix::fs::FileExt as _;
+                // The clock of the disk moves on.
+                std::thread::sleep(Duration::from_millis(12));
+                let mut options = std::fs::OpenOptions::new();
+                let options = options.write(true).append(grows);
+                let opened = options.open(&file).unwrap();
+                if grows {
+                    std::io::Write::write_all(&mut &opened, b"a").unwrap();
+                } else {
+                    let byte = writes.fetch_add(1, Ordering::Relaxed);
+                    opened.write_all_at(&[byte], 0).unwrap();
+                }
+                true
+            });
+            let read = fixture.files.read_all("file").await;
+            failpoint::disarm_all();
+            if grows {
+                let bytes = read.unwrap();
+                assert!(bytes.len() > 1 << 20 && bytes.iter().all(|&byte| byte == b'a'));
+            } else {
+                let error = read.unwrap_err();
+                assert!(error.is_retryable(), "{error:?}");
+                assert!(error.to_string().contains("keeps changing it"), "{error}");
+            }
         }
     })
     .await;

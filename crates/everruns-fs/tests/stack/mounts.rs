@@ -345,3 +345,89 @@ async fn h06_the_more_specific_mount_decides() {
     assert_eq!(text(&fs, "vendor/lib/a").await.unwrap(), "1");
     fs.write_all("other/a", "2").await.unwrap();
 }
+
+/// Proves H06: where two mounts overlap, what the policy denies by either name is denied by both, by whatever operation.
+#[tokio::test]
+async fn h06_a_deny_by_either_name_wins() {
+    let (head, folder) = disk();
+    for name in ["secret/x", "open/x", "other/x"] {
+        head.write_all(&format!("vendor/{name}"), "needle")
+            .await
+            .unwrap();
+    }
+    let tree = folder.path().join("tree");
+    let options = DiskOptions::new(folder.path().join("locks2"));
+    let vendor = DiskFileSystem::open(tree.join("vendor"), options).unwrap();
+    let mounts = mounted(head, "vendor", Arc::new(vendor), RootAccess::ReadWrite);
+    let policy = WorkspacePolicy::builder()
+        .allow_write("**")
+        .deny_read("/roots/vendor/secret")
+        .deny_write("vendor/open")
+        .build()
+        .unwrap();
+    let fs = PolicyFileSystem::over_mounts(Arc::new(mounts), &policy);
+    for top in ["vendor", "/roots/vendor"] {
+        let at = |name: &str| format!("{top}/{name}");
+        for denied in [
+            text(&fs, &at("secret/x")).await.map(drop),
+            fs.write_all(&at("secret/y"), "y").await.map(drop),
+            fs.write_all(&at("open/y"), "y").await.map(drop),
+            fs.stat(&path(&at("secret/x"))).await.map(drop),
+            fs.remove(&path(&at("open/x")), Removal::Entry, Precondition::Any)
+                .await,
+            fs.rename(&path(top), &path("elsewhere"), Replace::Never)
+                .await,
+        ] {
+            assert!(
+                matches!(denied, Err(FileSystemError::Denied { .. })),
+                "{top}: {denied:?}"
+            );
+        }
+        assert_eq!(names(&fs, top).await, ["open", "other"]);
+        let (found, _) = search(&fs, grep(top, "needle")).await;
+        let full = path(top);
+        assert_eq!(found, [format!("{full}/open/x"), format!("{full}/other/x")]);
+        fs.write_all(&at("other/x"), "needle").await.unwrap();
+    }
+}
+
+/// Proves H55 and H07: a move across mounts that nobody waits for any more is not made, or made to its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h55_h07_a_dropped_move_across_mounts_is_made_or_not() {
+    let mut made = 0;
+    for round in 0..40 {
+        let (head, _folder) = disk();
+        let docs = memory(&[]).await;
+        for number in 0..5 {
+            head.write_all(&format!("d/f{number}"), "x").await.unwrap();
+        }
+        let fs = mounted(head.clone(), "docs", docs.clone(), RootAccess::ReadWrite);
+        let (from, to) = (path("d"), path("/roots/docs/d"));
+        let moving = fs.rename(&from, &to, Replace::Never);
+        let patience = std::time::Duration::from_micros(round * 100);
+        drop(tokio::time::timeout(patience, moving).await);
+        let all = ["f0", "f1", "f2", "f3", "f4"];
+        let began = std::time::Instant::now();
+        loop {
+            let (left, moved) = (
+                names(head.as_ref(), ".").await,
+                names(docs.as_ref(), ".").await,
+            );
+            if moved.is_empty() && began.elapsed() > std::time::Duration::from_millis(300) {
+                assert_eq!(names(head.as_ref(), "d").await, all);
+                break;
+            }
+            if left.is_empty() {
+                assert_eq!(names(docs.as_ref(), "d").await, all);
+                made += 1;
+                break;
+            }
+            assert!(
+                began.elapsed() < std::time::Duration::from_secs(20),
+                "half a move is left"
+            );
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+    }
+    assert!(made > 0, "no move was begun");
+}

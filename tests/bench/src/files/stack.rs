@@ -47,7 +47,7 @@ impl Stack {
             .allow_write("**")
             .deny_write("**/*.lock")
             .build()?;
-        let policed = PolicyFileSystem::new(Arc::new(mounted), policy);
+        let policed = PolicyFileSystem::over_mounts(Arc::new(mounted), &policy);
         let files = Arc::new(SeededFileSystem::new(Arc::new(policed), Vec::new())?);
         let mut paths = Vec::with_capacity(FILES);
         for number in 0..FILES {
