@@ -12,6 +12,9 @@ use crate::support::{Fixture, each_resolution, open, path};
 /// Names the folder of the fixture to a child process of a test.
 const CHILD: &str = "EVERRUNS_TEST_WRITER";
 
+/// Not empty where the child process walks.
+const WALKS: &str = "EVERRUNS_TEST_WRITER_WALKS";
+
 /// How often each writer adds one.
 const ADDITIONS: u32 = 100;
 
@@ -88,38 +91,83 @@ async fn h50_exactly_one_writer_of_a_version_succeeds() {
     clippy::disallowed_methods,
     reason = "the test runs itself as a second process"
 )]
-fn start_child(fixture: &Fixture) -> Child {
+fn start_child(fixture: &Fixture, walks: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "writers::child_process_that_adds", "--nocapture"])
         .env(CHILD, fixture.temp.path())
+        .env(WALKS, if walks { "1" } else { "" })
         .stdout(Stdio::null())
         .spawn()
         .unwrap()
 }
 
-/// Proves H50 in several processes.
+/// Proves H50 in several processes, however each of them resolves paths: every addition counts once, and every file that
+/// is to be new has one maker.
 #[tokio::test(flavor = "multi_thread")]
 async fn h50_writers_in_several_processes_lose_nothing() {
-    let fixture = Fixture::new(Resolution::Kernel);
-    fixture.put("counter", "0");
-    let children = [start_child(&fixture), start_child(&fixture)];
-    add(&fixture.files).await;
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
+    each_resolution(|fixture| async move {
+        fixture.put("counter", "0");
+        let children = [start_child(&fixture, true), start_child(&fixture, false)];
+        add(&fixture.files).await;
+        let own = make(&fixture.files).await;
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+        assert_eq!(
+            fixture.bytes("counter"),
+            (3 * ADDITIONS).to_string().as_bytes()
+        );
+        let makers = crate::support::snapshot(&fixture.root.join("made"));
+        assert_eq!(makers.len(), ADDITIONS as usize);
+        let is_ours = |bytes: &&Vec<u8>| **bytes == std::process::id().to_string().into_bytes();
+        assert_eq!(makers.values().filter(is_ours).count(), own);
+        let counted: usize = crate::support::snapshot(&fixture.temp.path().join("counts"))
+            .into_values()
+            .map(|count| String::from_utf8(count).unwrap().parse::<usize>().unwrap())
+            .sum();
+        assert_eq!(own + counted, ADDITIONS as usize);
+        fixture.assert_no_leftovers();
+    })
+    .await;
+}
+
+/// Makes the files that nobody else has made yet, and says how many.
+async fn make(files: &impl everruns_core::file_system::SessionFileSystem) -> usize {
+    let mut made = 0;
+    for number in 0..ADDITIONS {
+        let at = path(&format!("made/{number}"));
+        let maker = std::process::id().to_string();
+        match files.write(&at, maker.into(), Precondition::Absent).await {
+            Ok(_) => made += 1,
+            Err(FileSystemError::Conflict { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
     }
-    assert_eq!(
-        fixture.bytes("counter"),
-        (3 * ADDITIONS).to_string().as_bytes()
-    );
-    fixture.assert_no_leftovers();
+    made
 }
 
 /// The other process of the test above; on its own it has nothing to add to.
 #[tokio::test]
 async fn child_process_that_adds() {
-    if let Some(folder) = std::env::var_os(CHILD) {
-        add(&open(folder.as_ref(), Resolution::Walk)).await;
-    }
+    let Some(folder) = std::env::var_os(CHILD) else {
+        return;
+    };
+    let walks = std::env::var_os(WALKS).is_some_and(|walks| !walks.is_empty());
+    let resolution = if walks {
+        Resolution::Walk
+    } else {
+        Resolution::Kernel
+    };
+    let files = open(folder.as_ref(), resolution);
+    add(&files).await;
+    let made = make(&files).await;
+    let counts = std::path::Path::new(&folder).join("counts");
+    std::fs::create_dir_all(&counts).unwrap();
+    std::fs::write(
+        counts.join(std::process::id().to_string()),
+        made.to_string(),
+    )
+    .unwrap();
 }
 
 /// Proves H51a: readers see whole versions only.
