@@ -464,3 +464,108 @@ async fn h27_a_required_filter_that_fails_is_an_error() {
         assert!(lfs.git_stores("HEAD", "large.bin").starts_with(POINTER));
     }
 }
+
+const KILLED_PROJECT: &str = "EVERRUNS_GIT_TEST_KILLED_PROJECT";
+const KILLED_STATE: &str = "EVERRUNS_GIT_TEST_KILLED_STATE";
+
+/// Not a test of its own: the child that is killed while a filter runs for it.
+#[tokio::test]
+async fn killed_child() {
+    let Ok(project) = std::env::var(KILLED_PROJECT) else {
+        return;
+    };
+    let state = std::env::var(KILLED_STATE).unwrap();
+    let backend = trusting(Path::new(&state));
+    let workspace = Workspace::open(backend, project).await.unwrap();
+    drop(workspace.head("one").create().await);
+}
+
+fn trusting(state: &Path) -> Arc<LocalGitWorkspace> {
+    let builder = LocalGitWorkspace::builder(state).user_settings(false);
+    Arc::new(builder.run_filters(true).build().unwrap())
+}
+
+/// Proves H60 for a whole group of processes that is killed at once, and for the process alone, while a filter runs: it
+/// is as if the creation had never begun.
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the child to be killed is this test binary itself, in a group of its own"
+)]
+async fn h60_a_group_is_killed_while_a_filter_runs() {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    for whole_group in [true, false] {
+        let root = tempfile::tempdir().unwrap();
+        let repository = Repository::small(&root.path().join("project"));
+        let project = repository.path.clone();
+        let started = root.path().join("started");
+        write(&project.join(".gitattributes"), "*.bin filter=lfs\n");
+        write(&project.join("art.bin"), "art\n");
+        repository.commit_all("filtered");
+        let slow = format!("echo $$ > '{}'; exec sleep 60", started.display());
+        config(&project, "smudge", &slow);
+        let before = crate::fixture::snapshot(&project);
+        let state = root.path().join("state");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["filters::killed_child", "--exact"])
+            .env(KILLED_PROJECT, &project)
+            .env(KILLED_STATE, &state)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let pid =
+            |number: u32| rustix::process::Pid::from_raw(i32::try_from(number).unwrap()).unwrap();
+        let mut filter = None;
+        for _ in 0..1_000 {
+            let told = std::fs::read(&started).unwrap_or_default();
+            filter = String::from_utf8(told).unwrap().trim().parse::<u32>().ok();
+            if filter.is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let filter = pid(filter.expect("the filter runs"));
+        let kill = rustix::process::Signal::KILL;
+        if whole_group {
+            rustix::process::kill_process_group(pid(child.id()), kill).unwrap();
+        } else {
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+
+        // The filter of a process that is gone keeps nobody from putting things right.
+        config(&project, "smudge", "cat");
+        let locator = project.to_str().unwrap();
+        let workspace = Workspace::open(trusting(&state), locator).await.unwrap();
+        assert!(workspace.heads().await.unwrap().is_empty());
+        assert_eq!(git(&project, &["worktree", "list"]).lines().count(), 1);
+        assert_eq!(git(&project, &["branch", "--list"]).lines().count(), 1);
+        assert_eq!(std::fs::read_dir(state.join("intents")).unwrap().count(), 0);
+        config(&project, "smudge", &slow);
+        let changed = |name: &&String| name.as_str() != ".git/config";
+        let after = crate::fixture::snapshot(&project);
+        assert!(
+            before
+                .keys()
+                .filter(changed)
+                .eq(after.keys().filter(changed))
+        );
+        for name in before.keys().filter(changed) {
+            assert_eq!(before[name], after[name], "{name}");
+        }
+        if !whole_group {
+            rustix::process::kill_process(filter, kill).unwrap();
+        }
+        config(&project, "smudge", "cat");
+        let head = workspace.head("one").create().await.unwrap();
+        let folder = std::fs::canonicalize(&state).unwrap().join("worktrees");
+        let folder = folder
+            .join(workspace.id().as_str())
+            .join(head.id().as_str());
+        assert_eq!(read(&folder.join("art.bin")), "art\n");
+    }
+}
