@@ -58,7 +58,15 @@ fn calls(random: &mut Random) -> Vec<(&'static str, Value)> {
             ("read_file", json!({"path": path})),
             ("delete_file", json!({"path": path})),
         ],
-        4 => vec![("delete_file", json!({"path": "c", "recursive": true}))],
+        // With something in it in any case, so that there is a moment between two entries.
+        4 => {
+            let name = |random: &mut Random| format!("c/m{}.txt", random.below(1_000_000));
+            let made = [name(random), name(random)];
+            let made = made.map(|name| json!({"path": name, "content": text(random)}));
+            let made = made.map(|file| ("write_file", file));
+            let removed = json!({"path": "c", "recursive": true});
+            made.into_iter().chain([("delete_file", removed)]).collect()
+        }
         5 => {
             let name = format!("m{}.txt", random.below(1_000_000));
             let to = format!("n{}.txt", random.below(1_000_000));
