@@ -26,9 +26,13 @@ impl Bar {
             Self::Ratio(most) => ratio.is_some_and(|ratio| ratio <= most),
             Self::Time(most) => ours.median() < most,
         };
-        let verdict = if is_met { "met" } else { "missed" };
-        [self.to_string(), verdict.to_owned()]
+        [self.to_string(), verdict(is_met).to_owned()]
     }
+}
+
+/// How the table says whether a bar is met.
+pub(crate) fn verdict(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "missed" }
 }
 
 impl fmt::Display for Bar {

@@ -80,5 +80,6 @@ async fn main() -> anyhow::Result<()> {
             turns::measure(&mut table, scratch.path(), folder, args.rounds, server).await?;
         }
     }
-    table.print()
+    table.print()?;
+    table.check()
 }

@@ -3,13 +3,17 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use crate::bar::Bar;
+use anyhow::ensure;
+
+use crate::bar::{Bar, verdict};
 use crate::measure::Samples;
 
 /// All rows so far.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<[String; 7]>,
+    /// Rows that must keep their bar and do not.
+    missed: Vec<String>,
 }
 
 impl Table {
@@ -35,6 +39,41 @@ impl Table {
     ) {
         let judged = bar.judged(ours, Some(theirs));
         self.add_pair(operation, ours, (alternative, theirs), judged);
+    }
+
+    /// As [`pair_with_bar`](Self::pair_with_bar), where the run fails when the bar is missed.
+    pub(crate) fn pair_within(
+        &mut self,
+        operation: String,
+        ours: &Samples,
+        alternative: &str,
+        theirs: &Samples,
+        bar: Bar,
+    ) {
+        let judged = bar.judged(ours, Some(theirs));
+        self.judge(&operation, &judged);
+        self.add_pair(operation, ours, (alternative, theirs), judged);
+    }
+
+    /// A figure that is no time, where the run fails when it does not keep its bar.
+    pub(crate) fn figure_within(&mut self, what: String, figure: String, bar: &str, is_met: bool) {
+        let judged = [bar.to_owned(), verdict(is_met).to_owned()];
+        self.judge(&what, &judged);
+        let [bar, verdict] = judged;
+        self.rows
+            .push([what, figure, dash(), dash(), dash(), bar, verdict]);
+    }
+
+    fn judge(&mut self, what: &str, [bar, judged]: &[String; 2]) {
+        if judged != verdict(true) {
+            self.missed.push(format!("{what}: {bar}"));
+        }
+    }
+
+    /// Fails when a row must keep its bar and does not.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.missed.is_empty(), "missed: {:#?}", self.missed);
+        Ok(())
     }
 
     fn add_pair(

@@ -68,7 +68,16 @@ pub struct ForkRequest {
 /// * Events are never changed or removed, apart from [`delete`](Self::delete) of their session, and their
 ///   sequence numbers have no gaps.
 ///
-/// `everruns-testkit` has the conformance suite that every store passes.
+/// # What is the engine's
+///
+/// A store judges no events: what they mean is the engine's, and works on any store.
+///
+/// * A turn that a crash interrupted is closed when its session is resumed, by an append under the lease like any other:
+///   calls without a result get one that says that its outcome is unknown, and the turn ends as interrupted.
+/// * A session is deleted after its user has confirmed it, and its head has been freed. [`delete`](Self::delete) asks for
+///   nothing, and only refuses while a lease runs.
+///
+/// `everruns-testkit` has the conformance suite that every store passes, [`fork`](Self::fork) included.
 #[async_trait]
 pub trait SessionStore: Send + Sync + Debug {
     /// Whether sessions survive the end of this process.
@@ -127,7 +136,8 @@ pub trait SessionStore: Send + Sync + Debug {
     ///
     /// Places and times of the events are those of the source, their idempotency keys are not taken over.
     ///
-    /// Optional: the default refuses.
+    /// Optional: the default refuses, and then sessions cannot be forked. Such a store passes the suite but for the checks
+    /// of forks.
     ///
     /// # Errors
     /// `NotFound` when there is no such source; `Fenced` when `token` is not of its present lease; `SequenceConflict` when it has fewer events; `AlreadyExists`;

@@ -12,11 +12,14 @@ use everruns::session::{
 use everruns::{PostgresSessionStore, SessionId, SqliteSessionStore};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use crate::bar::Bar;
 use crate::measure::Samples;
 use crate::table::Table;
 
 /// How many events one session appends in a sample, one request each.
 const APPENDS: u64 = 100;
+/// How many times the throughput of one session all of them reach together.
+const THROUGHPUT: f64 = 3.0;
 /// How many sessions append at once.
 const TOGETHER: u64 = 16;
 
@@ -50,11 +53,12 @@ async fn compare(
         // What one of them would have taken for as many.
         together.push(took / u32::try_from(TOGETHER)?);
     }
-    table.pair(
+    table.pair_within(
         format!("{APPENDS} appends of one of {TOGETHER} sessions at once, {name}"),
         &together,
         "of one session alone",
         &alone,
+        Bar::Speed(THROUGHPUT),
     );
     Ok(())
 }
