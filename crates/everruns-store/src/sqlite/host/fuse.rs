@@ -72,11 +72,11 @@ mod tests {
 
     const MOUNTS: &str = "\
         22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
-        40 22 0:41 / /mnt/a\\040b rw,nosuid shared:2 master:1 - fuse.sshfs me@host:/home/me rw,user_id=0\n\
+        40 22 0:41 / /mnt/a\\040b rw,nosuid shared:2 master:1 - fuse.sshfs me@host:/data/me rw,user_id=0\n\
         41 22 0:42 / /mnt/dav rw - fuse https://host/dav rw\n\
         42 22 0:43 / /mnt/pool rw - fuse.mergerfs /disk/a:/disk/b rw\n\
         43 22 8:17 / /mnt/usb rw - fuseblk /dev/sdb1 rw\n\
-        44 22 0:44 / /mnt/secret rw - fuse.gocryptfs /home/me/secret rw\n\
+        44 22 0:44 / /mnt/secret rw - fuse.gocryptfs /data/me/secret rw\n\
         45 22 0:45 / /mnt/other rw - fuse.own me@host: rw\n\
         46 22 0:46 / /mnt/short rw - fuse.sshfs\n";
 
