@@ -41,7 +41,10 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
             format!("`everruns head reopen {head}` makes it usable again")
         }
         WorkspaceError::HeadDestroyed { kept: Some(kept), .. } => {
-            format!("`git switch --create my-branch {kept}` in the repository brings its work back")
+            format!(
+                "`{}` in the repository brings its work back",
+                taking_up("my-branch", kept)
+            )
         }
         WorkspaceError::HeadDestroyed { .. } => {
             "`git branch --list 'everruns/*'` shows the branches that are kept".to_owned()
@@ -207,5 +210,18 @@ pub(crate) fn quoted(text: &str) -> String {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// The command of plain Git that makes the branch `name` of what is kept as `kept`, a branch or a checkpoint. One commit is
+/// made of a checkpoint: its own commits are for nobody's history.
+pub(crate) fn taking_up(name: &str, kept: &str) -> String {
+    let shown = quoted(kept);
+    if kept.starts_with("refs/everruns/") {
+        format!(
+            "git branch {name} $(git commit-tree -p {shown}^ -m 'Work of a head' {shown}^{{tree}})"
+        )
+    } else {
+        format!("git switch --create {name} {shown}")
     }
 }

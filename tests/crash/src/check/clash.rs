@@ -120,6 +120,8 @@ impl Found {
                 && text.contains(&side_of_branch(branch))
         };
         let marked = text.contains("<<<<<<<");
+        // A process before may have been killed between the file and the commit.
+        let resolved_by = |path: &str| text == resolved(path);
         match stage {
             Stage::Clashing { branch } => shows(branch) || (closed && text == side_of_head(branch)),
             Stage::Clashed { branch } => shows(branch),
@@ -127,16 +129,17 @@ impl Found {
                 path,
                 by_commit: true,
             } => {
-                let both = text == resolved(path);
+                let both = resolved_by(path);
                 (open && (marked || both)) || (closed && both && self.joined)
             }
             Stage::Resolved {
                 path,
                 by_commit: true,
-            } => closed && text == resolved(path) && self.joined,
+            } => closed && resolved_by(path) && self.joined,
             Stage::Resolving {
-                by_commit: false, ..
-            } => (open && marked) || (closed && !marked),
+                path,
+                by_commit: false,
+            } => (open && (marked || resolved_by(path))) || (closed && !marked),
             Stage::Resolved {
                 by_commit: false, ..
             } => closed && !marked,

@@ -9,7 +9,7 @@ use everruns::{DestroyReceipt, LocalGitWorkspace};
 use super::text::{head_text, short};
 use crate::args::HeadRef;
 use crate::failure::Failure;
-use crate::hints::quoted;
+use crate::hints::{self, quoted};
 use crate::output::{Output, shown};
 use crate::repository::{self, find, open, open_head, open_head_on};
 use crate::state::StateFolder;
@@ -140,8 +140,9 @@ fn receipt_text(receipt: &DestroyReceipt) -> String {
 /// How to get at uncommitted work with plain Git.
 fn taking_up(kept: &str) -> String {
     format!(
-        "  see it    git diff {0}^ {0}\n  take it   git switch --create NAME {0}\n",
-        quoted(kept)
+        "  see it    git diff {0}^ {0}\n  take it   {1}\n",
+        quoted(kept),
+        hints::taking_up("NAME", kept)
     )
 }
 
