@@ -16,6 +16,7 @@ mod mounts;
 mod policy;
 pub mod search;
 mod seeded;
+mod swap_folder;
 
 pub use audit::{AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, AuditSink};
 pub use backend::{DirectoryWorkspaceBackend, MemoryWorkspaceBackend};

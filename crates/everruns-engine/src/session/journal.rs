@@ -1,4 +1,4 @@
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub(crate) struct Journal {
     last: watch::Sender<Sequence>,
     /// Until when the lease that was taken or renewed last is sure to be nobody else's, by this process's clock.
     pub(super) sure_until: watch::Sender<Instant>,
+    /// The token of that lease.
+    pub(super) token: AtomicU64,
     /// Whether that time came in the middle of a turn, so that another process may have the session by now.
     pub(super) lapsed: AtomicBool,
     /// There while somebody watches: its buffer is larger than all the rest of an idle session.
@@ -143,6 +145,7 @@ impl Journal {
             active: OnceLock::new(),
             last: watch::Sender::new(Sequence::START),
             sure_until: watch::Sender::new(Instant::now()),
+            token: AtomicU64::new(0),
             lapsed: AtomicBool::new(false),
             updates: std::sync::Mutex::default(),
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use everruns_core::clock::Timestamp;
 use everruns_core::ids::SessionId;
-use everruns_core::session::{HeldLease, Lease, LeaseOwner, StoreError};
+use everruns_core::session::{FencingToken, HeldLease, Lease, LeaseOwner, StoreError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -220,8 +220,9 @@ async fn renew_when_due(journal: &Journal, state: &mut JournalState) -> Option<D
     if since < due {
         return Some(due.saturating_sub(since));
     }
-    let deadline = *journal.sure_until.borrow();
     let asked = Instant::now();
+    // Past it after the process was stopped, when it is asked all the same whether anybody has taken the lease.
+    let deadline = last_call(services, asked).max(*journal.sure_until.borrow());
     let renewing = services.store.acquire_lease(
         &journal.session,
         journal.holder.owner(),
@@ -252,24 +253,29 @@ async fn renew_when_due(journal: &Journal, state: &mut JournalState) -> Option<D
 }
 
 /// The lease was taken or renewed, which was asked for at `asked`.
-///
-/// Others wait for its whole time after they have seen it; a tenth of it is for what takes time here.
 pub(super) fn note_renewal(journal: &Journal, state: &mut JournalState, asked: Instant) {
-    let duration = journal.services.lease_duration;
     state.renewed = asked;
-    journal
-        .sure_until
-        .send_replace(asked + duration.saturating_sub(duration / 10));
+    if let Some(token) = state.token {
+        journal.token.store(token.0, Ordering::SeqCst);
+    }
+    let until = sure_until(&journal.services, asked);
+    journal.sure_until.send_replace(until);
 }
 
 /// Waits until the lease may be somebody else's. Whoever works under it must stop then, even where the journal is at work
 /// for somebody who waits for the store.
+///
+/// A process that was stopped for longer, as by Ctrl-Z, asks first: nobody else has worked where the token is still its own.
 pub(crate) async fn lapse(journal: &Journal) {
     let mut sure_until = journal.sure_until.subscribe();
     loop {
         let until = *sure_until.borrow_and_update();
         tokio::select! {
-            () = tokio::time::sleep_until(until) => break,
+            () = tokio::time::sleep_until(until) => {
+                if !is_still_held(journal).await {
+                    break;
+                }
+            }
             renewed = sure_until.changed() => {
                 if renewed.is_err() {
                     break;
@@ -279,6 +285,38 @@ pub(crate) async fn lapse(journal: &Journal) {
     }
     tracing::warn!(session = %journal.session, "the lease was not renewed in time; the turn is stopped");
     journal.lapsed.store(true, Ordering::SeqCst);
+}
+
+/// Renews the lease a last time.
+async fn is_still_held(journal: &Journal) -> bool {
+    let services = &journal.services;
+    let asked = Instant::now();
+    let renewing = services.store.acquire_lease(
+        &journal.session,
+        journal.holder.owner(),
+        services.clock.now(),
+        services.lease_duration,
+    );
+    let answer = timeout_at(last_call(services, asked), renewing).await;
+    let token = FencingToken(journal.token.load(Ordering::SeqCst));
+    let is_own = matches!(answer, Ok(Ok(lease)) if lease.token == token);
+    if is_own {
+        journal.sure_until.send_replace(sure_until(services, asked));
+    }
+    is_own
+}
+
+/// How long the store is asked whether the lease is still held: for less than others still wait.
+fn last_call(services: &Services, asked: Instant) -> Instant {
+    asked + services.lease_duration / 20
+}
+
+/// Others wait for the lease's whole time after they have seen it; a tenth of it is for what takes time here.
+fn sure_until(services: &Services, asked: Instant) -> Instant {
+    asked
+        + services
+            .lease_duration
+            .saturating_sub(services.lease_duration / 10)
 }
 
 /// Forgets a lease that [lapsed](lapse).

@@ -4,7 +4,7 @@ use everruns_core::file_system::{FileSystemError, SearchQuery, SearchStream};
 use everruns_core::path::WorkspacePath;
 
 use super::PolicyFileSystem;
-use super::workspace_policy::moved;
+use crate::swap_folder::swap_folder;
 
 impl PolicyFileSystem {
     /// Searches only what may be read. Refused folders are not entered and refused files not opened; links
@@ -19,7 +19,7 @@ impl PolicyFileSystem {
         let permitted = move |path: &WorkspacePath, is_folder: bool| {
             let really = match &through {
                 None => None,
-                Some(resolved) => match moved(path, &folder, resolved) {
+                Some(resolved) => match swap_folder(path, &folder, resolved) {
                     None => return false,
                     really => really,
                 },

@@ -6,6 +6,7 @@ use everruns_core::path::WorkspacePath;
 use super::decision::Refusal;
 use super::layer::Layer;
 use super::{PolicyDecision, WorkspacePolicyBuilder};
+use crate::swap_folder::swap_folder;
 
 static READ_ONLY: LazyLock<WorkspacePolicy> =
     LazyLock::new(|| preset(WorkspacePolicyBuilder::new().allow_read("**")));
@@ -190,7 +191,7 @@ impl WorkspacePolicy {
     ) -> Option<Refusal<'_>> {
         let names = self.same.iter();
         names
-            .flat_map(|(one, other)| [moved(path, one, other), moved(path, other, one)])
+            .flat_map(|(one, other)| [swap_folder(path, one, other), swap_folder(path, other, one)])
             .flatten()
             .find_map(|name| {
                 let mut layers = self.layers.iter();
@@ -209,24 +210,6 @@ impl WorkspacePolicy {
 impl Default for WorkspacePolicy {
     fn default() -> Self {
         Self::read_only()
-    }
-}
-
-/// `path`, which lies in `from`, in `to` instead.
-pub(super) fn moved(
-    path: &WorkspacePath,
-    from: &WorkspacePath,
-    to: &WorkspacePath,
-) -> Option<WorkspacePath> {
-    if !path.starts_with(from) {
-        return None;
-    }
-    let below = path.relative().strip_prefix(from.relative())?;
-    let below = below.trim_start_matches('/');
-    if below.is_empty() {
-        Some(to.clone())
-    } else {
-        to.join(below).ok()
     }
 }
 

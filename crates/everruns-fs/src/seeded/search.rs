@@ -6,6 +6,7 @@ use everruns_core::path::WorkspacePath;
 use super::SeededFileSystem;
 use super::merge::{Limits, Merge};
 use crate::search::{Collector, CompiledSearch};
+use crate::swap_folder::swap_folder;
 
 impl SeededFileSystem {
     /// Searches the files below and the seeds, and merges what both find.
@@ -85,22 +86,4 @@ fn is_wanted(query: &SearchQuery, path: &WorkspacePath) -> bool {
         folder = above.parent();
     }
     query.allows(path, false)
-}
-
-/// `path`, which lies below `from`, below `to` instead.
-fn swap_folder(
-    path: &WorkspacePath,
-    from: &WorkspacePath,
-    to: &WorkspacePath,
-) -> Option<WorkspacePath> {
-    if !path.starts_with(from) {
-        return None;
-    }
-    let below = path.relative().strip_prefix(from.relative())?;
-    let below = below.trim_start_matches('/');
-    if below.is_empty() {
-        Some(to.clone())
-    } else {
-        to.join(below).ok()
-    }
 }

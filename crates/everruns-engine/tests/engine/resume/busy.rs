@@ -10,7 +10,9 @@ use everruns_engine::{Engine, ResumeError, SessionError};
 use serde_json::json;
 
 use super::{agent_with, refused, resumed, store};
-use crate::support::{Blocking, Script, SetClock, Step, agent_of, engine_over, head, memory, rob};
+use crate::support::{
+    Blocking, Script, SetClock, Step, Yielding, agent_of, engine_over, head, memory, rob,
+};
 
 /// A lease that ran out unnoticed while the handle was idle is taken back for the next turn.
 #[tokio::test]
@@ -105,6 +107,22 @@ async fn h53_the_stale_one_is_fenced_off() {
             .iter()
             .any(|event| matches!(event.payload, EventPayload::AssistantMessage { .. }))
     );
+}
+
+/// A process that was stopped for longer than its lease runs goes on with its turn, if nobody has taken the session.
+#[tokio::test(start_paused = true)]
+async fn a_turn_goes_on_after_its_process_was_stopped() {
+    let (store, backend) = (Yielding::store(), memory());
+    let go = Arc::new(tokio::sync::Notify::new());
+    let script = Script::new([Step::When(Arc::clone(&go), "Here I am.")]);
+    let session = engine_over(&store)
+        .create(agent_with(&script, &backend))
+        .workspace(head(&backend, "x").await);
+    let turn = session.send("Think.").await.unwrap();
+    tokio::task::yield_now().await;
+    tokio::time::advance(Duration::from_mins(5)).await;
+    go.notify_one();
+    assert!(turn.await.unwrap().success);
 }
 
 /// Proves H53: a lost lease is noticed while a tool runs, and the tool is stopped.
