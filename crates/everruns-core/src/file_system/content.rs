@@ -26,6 +26,11 @@ impl ContentVersion {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The hash itself.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The first 12 hexadecimal digits, for people.
     pub fn short(&self) -> String {
         self.to_string().chars().take(12).collect()

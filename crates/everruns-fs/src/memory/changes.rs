@@ -3,7 +3,9 @@ use std::sync::Arc;
 use everruns_core::path::WorkspacePath;
 
 use super::children::Children;
-use super::node::{File, Folder, Node};
+use super::folder::Folder;
+use super::node::{File, Node};
+use super::tree::Tree;
 
 /// A file that two trees do not have in common. Folders have no changes of their own.
 #[derive(Clone, Debug)]
@@ -15,13 +17,14 @@ pub(crate) struct TreeChange {
 
 /// The files that differ, in byte order of their components.
 ///
-/// What both trees share is passed over without a look, so the cost follows what changed.
-pub(crate) fn changes(before: &Node, after: &Node) -> Vec<TreeChange> {
+/// What both trees share, and folders with the same content, are passed over without a look, so the cost follows what
+/// changed.
+pub(crate) fn changes(before: &Tree, after: &Tree) -> Vec<TreeChange> {
     let mut found = Vec::new();
     compare(
         &WorkspacePath::root(),
-        Some(before),
-        Some(after),
+        Some(before.top()),
+        Some(after.top()),
         &mut found,
     );
     found
@@ -34,7 +37,7 @@ fn compare(
     found: &mut Vec<TreeChange>,
 ) {
     match (before, after) {
-        (Some(Node::Folder(old)), Some(Node::Folder(new))) if Arc::ptr_eq(old, new) => return,
+        (Some(Node::Folder(old)), Some(Node::Folder(new))) if old.is_same(new) => return,
         (Some(Node::File(old)), Some(Node::File(new))) if old.is_same(new) => return,
         _ => {}
     }
@@ -47,7 +50,7 @@ fn compare(
         });
     }
     let (old, new) = (as_folder(before), as_folder(after));
-    let names = Children::names_apart(old.map(|old| &old.children), new.map(|new| &new.children));
+    let names = Children::names_apart(old.map(Folder::children), new.map(Folder::children));
     for name in names {
         let (old, new) = (child(old, name), child(new, name));
         // Names in a tree are components of parsed paths, and a path of the tree is one of the namespace.
@@ -58,7 +61,7 @@ fn compare(
 }
 
 fn child<'a>(folder: Option<&'a Folder>, name: &str) -> Option<&'a Node> {
-    folder?.children.get(name)
+    folder?.children().get(name)
 }
 
 fn as_file(node: Option<&Node>) -> Option<Arc<File>> {

@@ -1,7 +1,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::mem;
 use std::sync::Arc;
 
+use super::looked::Looked;
 use super::name::{Name, Start, Wanted};
 use super::node::Node;
 
@@ -12,7 +14,22 @@ type Entry = (Name, Node);
 
 /// Neighbouring entries.
 #[derive(Clone, Debug)]
-struct Run(Vec<Entry>);
+struct Run {
+    entries: Vec<Entry>,
+    looked: Looked,
+}
+
+impl Run {
+    fn entries(&self) -> &[Entry] {
+        self.looked.note();
+        &self.entries
+    }
+
+    fn entries_mut(&mut self) -> &mut Vec<Entry> {
+        self.looked.note();
+        &mut self.entries
+    }
+}
 
 /// A run in the list of a folder.
 #[derive(Clone, Debug)]
@@ -26,13 +43,16 @@ impl Listed {
     fn new(entries: Vec<Entry>) -> Option<Self> {
         Some(Self {
             start: entries.first()?.0.start(),
-            run: Arc::new(Run(entries)),
+            run: Arc::new(Run {
+                entries,
+                looked: Looked::default(),
+            }),
         })
     }
 
     /// Changes the run, which becomes this folder's own. `false` says that nothing is left of it.
     fn change<T>(&mut self, change: impl FnOnce(&mut Vec<Entry>) -> T) -> (T, bool) {
-        let Run(entries) = Arc::make_mut(&mut self.run);
+        let entries = Arc::make_mut(&mut self.run).entries_mut();
         let done = change(entries);
         match entries.first() {
             Some((first, _)) => {
@@ -48,7 +68,7 @@ impl Listed {
             Ordering::Less => false,
             Ordering::Greater => true,
             Ordering::Equal => {
-                let first = self.run.0.first();
+                let first = self.run.entries().first();
                 first.is_some_and(|(first, _)| first.compare(name).is_gt())
             }
         }
@@ -71,7 +91,7 @@ impl Children {
 
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
         let name = Wanted::new(name);
-        let Run(run) = self.runs.get(self.run_of(name))?.run.as_ref();
+        let run = self.runs.get(self.run_of(name))?.run.entries();
         let at = position(run, name).ok()?;
         run.get(at).map(|(_, node)| node)
     }
@@ -81,34 +101,43 @@ impl Children {
         let name = Wanted::new(name);
         let at = self.run_of(name);
         let run = &mut self.runs.get_mut(at)?.run;
-        let at = position(&run.0, name).ok()?;
-        Arc::make_mut(run).0.get_mut(at).map(|(_, node)| node)
+        let at = position(run.entries(), name).ok()?;
+        Arc::make_mut(run)
+            .entries_mut()
+            .get_mut(at)
+            .map(|(_, node)| node)
     }
 
-    pub(super) fn insert(&mut self, name: &str, node: Node) {
+    /// Gives the node that had the name.
+    pub(super) fn insert(&mut self, name: &str, node: Node) -> Option<Node> {
         let wanted = Wanted::new(name);
         let index = self.run_of(wanted);
         let Some(listed) = self.runs.get_mut(index) else {
             self.runs.extend(Listed::new(vec![(Name::new(name), node)]));
-            return;
+            return None;
         };
-        let (second, _) = listed.change(|run| {
-            match position(run, wanted) {
-                Ok(at) => run[at].1 = node,
-                Err(at) => run.insert(at, (Name::new(name), node)),
-            }
-            (run.len() > MAX_RUN).then(|| run.split_off(MAX_RUN / 2))
+        let ((replaced, second), _) = listed.change(|run| {
+            let replaced = match position(run, wanted) {
+                Ok(at) => Some(mem::replace(&mut run[at].1, node)),
+                Err(at) => {
+                    run.insert(at, (Name::new(name), node));
+                    None
+                }
+            };
+            let second = (run.len() > MAX_RUN).then(|| run.split_off(MAX_RUN / 2));
+            (replaced, second)
         });
         if let Some(second) = second.and_then(Listed::new) {
             self.runs.insert(index + 1, second);
         }
+        replaced
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Option<Node> {
         let name = Wanted::new(name);
         let index = self.run_of(name);
         let listed = self.runs.get_mut(index)?;
-        let at = position(&listed.run.0, name).ok()?;
+        let at = position(listed.run.entries(), name).ok()?;
         let ((_, node), is_left) = listed.change(|run| run.remove(at));
         if !is_left {
             self.runs.remove(index);
@@ -119,7 +148,7 @@ impl Children {
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Node)> {
         self.runs
             .iter()
-            .flat_map(|listed| listed.run.0.iter())
+            .flat_map(|listed| listed.run.entries().iter())
             .map(pair)
     }
 
@@ -127,7 +156,9 @@ impl Children {
     pub(super) fn after(&self, name: &str) -> impl Iterator<Item = (&Arc<str>, &Node)> {
         let rest = self.runs.get(self.run_of(Wanted::new(name))..);
         let entries = rest.unwrap_or_default().iter();
-        let entries = entries.flat_map(|listed| listed.run.0.iter()).map(pair);
+        let entries = entries
+            .flat_map(|listed| listed.run.entries().iter())
+            .map(pair);
         entries.skip_while(move |(other, _)| other.as_ref() <= name)
     }
 
@@ -151,9 +182,23 @@ impl Children {
         let all = runs(one).iter().chain(runs(two));
         let apart = all.filter(|listed| !is_shared(listed));
         apart
-            .flat_map(|listed| listed.run.0.iter())
+            .flat_map(|listed| listed.run.entries().iter())
             .map(|(name, _)| &name.whole)
             .collect()
+    }
+
+    /// How many runs of this folder and all below were looked at since this was last asked.
+    #[cfg(test)]
+    pub(super) fn take_looked(&self) -> usize {
+        let of_run = |listed: &Listed| {
+            let own = usize::from(listed.run.looked.take());
+            let below = listed.run.entries.iter().map(|(_, node)| match node {
+                Node::Folder(folder) => folder.children().take_looked(),
+                Node::File(_) => 0,
+            });
+            own + below.sum::<usize>()
+        };
+        self.runs.iter().map(of_run).sum()
     }
 
     /// The run that holds `name`, or would: the last one that does not start after it.

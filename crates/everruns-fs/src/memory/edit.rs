@@ -3,7 +3,9 @@ use std::sync::Arc;
 use everruns_core::clock::Timestamp;
 use everruns_core::path::WorkspacePath;
 
-use super::node::{Folder, Node};
+use super::digest::DigestKey;
+use super::folder::Folder;
+use super::node::Node;
 
 /// The first file on the way to `path`, which makes everything below it impossible.
 pub(super) fn blocked_by(top: &Node, path: &WorkspacePath) -> Option<WorkspacePath> {
@@ -19,43 +21,26 @@ pub(super) fn blocked_by(top: &Node, path: &WorkspacePath) -> Option<WorkspacePa
         .find(|path| matches!(top.get(path), Some(Node::File(_))))
 }
 
-/// Puts `node` at `path`, making missing folders. Nothing happens at the top or below a file.
-pub(crate) fn put(top: &mut Node, path: &WorkspacePath, node: Node, now: Timestamp) {
-    if let Some(name) = path.file_name()
-        && let Some(folder) = folder_mut(top, path, now, true)
+/// Changes the folder at the end of `way`, made its tree's own: what others share is copied, once. Missing folders are
+/// made when a time for them is given.
+pub(super) fn in_folder<'a, T>(
+    node: &mut Node,
+    key: DigestKey,
+    way: &mut impl Iterator<Item = &'a str>,
+    make: Option<Timestamp>,
+    change: impl FnOnce(&mut Folder) -> T,
+) -> Option<T> {
+    let Node::Folder(folder) = node else {
+        return None;
+    };
+    let folder = Arc::make_mut(folder);
+    let Some(name) = way.next() else {
+        return Some(change(folder));
+    };
+    if let Some(now) = make
+        && folder.children().get(name).is_none()
     {
-        folder.edit(now).insert(name, node);
+        folder.insert(key, name, Node::empty(now), now);
     }
-}
-
-/// Takes the node at `path` out of the tree.
-pub(crate) fn take(top: &mut Node, path: &WorkspacePath, now: Timestamp) -> Option<Node> {
-    let name = path.file_name()?;
-    top.get(path)?;
-    folder_mut(top, path, now, false)?.edit(now).remove(name)
-}
-
-/// The folder that holds `path`, made its tree's own: what others share is copied, once.
-fn folder_mut<'a>(
-    top: &'a mut Node,
-    path: &WorkspacePath,
-    now: Timestamp,
-    make: bool,
-) -> Option<&'a mut Folder> {
-    let parent = path.parent()?;
-    let mut node = top;
-    for name in parent.components() {
-        let Node::Folder(folder) = node else {
-            return None;
-        };
-        let children = Arc::make_mut(folder).edit_below();
-        if make && children.get(name).is_none() {
-            children.insert(name, Node::empty(now));
-        }
-        node = children.get_mut(name)?;
-    }
-    match node {
-        Node::Folder(folder) => Some(Arc::make_mut(folder)),
-        Node::File(_) => None,
-    }
+    folder.change(key, name, |node| in_folder(node, key, way, make, change))?
 }

@@ -1,6 +1,6 @@
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::{io, mem};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,10 +13,10 @@ use everruns_core::path::WorkspacePath;
 
 use super::MemoryOptions;
 use super::checks::{check, file_at, node_at, not_a_file, not_blocked, usable};
-use super::edit::{put, take};
+use super::digest::DigestKey;
 use super::node::{File, Node};
-use super::snapshot::Snapshot;
 use super::source::MemorySource;
+use super::tree::Tree;
 use crate::search::{CompiledSearch, stream};
 
 /// Files in memory.
@@ -39,8 +39,7 @@ struct Shared {
 
 #[derive(Clone, Debug)]
 struct State {
-    top: Node,
-    total_bytes: u64,
+    tree: Tree,
     /// Why the tree can no longer be used.
     closed: Option<&'static str>,
 }
@@ -53,19 +52,15 @@ impl MemoryFileSystem {
 
     /// An empty tree.
     pub fn with_options(options: MemoryOptions) -> Self {
-        let top = Node::empty(options.clock.now());
-        Self::from_snapshot(Snapshot::of(top), options)
+        let empty = Tree::empty(DigestKey::of_no_revision(), options.clock.now());
+        Self::of(empty, options)
     }
 
-    pub(crate) fn from_snapshot(snapshot: Snapshot, options: MemoryOptions) -> Self {
+    pub(crate) fn of(tree: Tree, options: MemoryOptions) -> Self {
         Self {
             shared: Arc::new(Shared {
                 options,
-                state: RwLock::new(State {
-                    top: snapshot.top,
-                    total_bytes: snapshot.total_bytes,
-                    closed: None,
-                }),
+                state: RwLock::new(State { tree, closed: None }),
             }),
         }
     }
@@ -73,7 +68,7 @@ impl MemoryFileSystem {
     /// Another tree with the same files; changes of one are not seen in the other.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self::from_snapshot(self.snapshot(), self.shared.options.clone())
+        Self::of(self.tree(), self.shared.options.clone())
     }
 
     /// Sets or clears the executable bit of a file.
@@ -87,37 +82,34 @@ impl MemoryFileSystem {
     ) -> Result<(), FileSystemError> {
         check(path)?;
         let mut state = self.write_state()?;
-        let mut file = File::clone(file_at(&state.top, path)?);
+        let mut file = File::clone(file_at(state.tree.top(), path)?);
         file.executable = executable;
         let now = self.shared.options.clock.now();
-        put(&mut state.top, path, Node::File(Arc::new(file)), now);
+        state.tree.put(path, Node::File(Arc::new(file)), now);
         Ok(())
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// The present state.
+    pub(crate) fn tree(&self) -> Tree {
         let state = self
             .shared
             .state
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        Snapshot {
-            top: state.top.clone(),
-            total_bytes: state.total_bytes,
-        }
+        state.tree.clone()
     }
 
     /// Puts another state in place of the present one, and gives that one back.
-    pub(crate) fn replace(&self, snapshot: Snapshot) -> Snapshot {
-        let mut state = self.locked();
-        state.exchange(snapshot)
+    pub(crate) fn replace(&self, tree: Tree) -> Tree {
+        mem::replace(&mut self.locked().tree, tree)
     }
 
     /// Takes the files away; every later call fails with `reason`.
-    pub(crate) fn close(&self, reason: &'static str) -> Snapshot {
-        let nothing = Snapshot::of(Node::empty(self.shared.options.clock.now()));
+    pub(crate) fn close(&self, reason: &'static str) -> Tree {
+        let nothing = Tree::empty(DigestKey::of_no_revision(), self.shared.options.clock.now());
         let mut state = self.locked();
         state.closed = Some(reason);
-        state.exchange(nothing)
+        mem::replace(&mut state.tree, nothing)
     }
 
     fn locked(&self) -> RwLockWriteGuard<'_, State> {
@@ -140,15 +132,6 @@ impl MemoryFileSystem {
     }
 }
 
-impl State {
-    fn exchange(&mut self, snapshot: Snapshot) -> Snapshot {
-        Snapshot {
-            top: std::mem::replace(&mut self.top, snapshot.top),
-            total_bytes: std::mem::replace(&mut self.total_bytes, snapshot.total_bytes),
-        }
-    }
-}
-
 impl Default for MemoryFileSystem {
     fn default() -> Self {
         Self::new()
@@ -163,7 +146,7 @@ impl SessionFileSystem for MemoryFileSystem {
         range: ReadRange,
     ) -> Result<FileContent, FileSystemError> {
         check(path)?;
-        let file = Arc::clone(file_at(&self.read_state()?.top, path)?);
+        let file = Arc::clone(file_at(self.read_state()?.tree.top(), path)?);
         Ok(FileContent::with_version(&file.bytes, range, file.version))
     }
 
@@ -187,8 +170,8 @@ impl SessionFileSystem for MemoryFileSystem {
         let mut file = File::new(bytes, false, now);
         let version = file.version;
         let mut state = self.write_state()?;
-        not_blocked(&state.top, path)?;
-        let current = match state.top.get(path) {
+        not_blocked(state.tree.top(), path)?;
+        let current = match state.tree.get(path) {
             Some(Node::Folder(_)) => return Err(not_a_file(path)),
             Some(Node::File(file)) => Some(file),
             None => None,
@@ -196,7 +179,7 @@ impl SessionFileSystem for MemoryFileSystem {
         precondition.check(path, current.map(|file| file.version))?;
         file.executable = current.is_some_and(|file| file.executable);
         let replaced = current.map_or(0, |file| file.bytes.len() as u64);
-        let total = state.total_bytes - replaced + size;
+        let total = state.tree.total_bytes() - replaced + size;
         if total > options.max_total_bytes && size > replaced {
             return Err(FileSystemError::NoSpace {
                 path: path.clone(),
@@ -204,8 +187,7 @@ impl SessionFileSystem for MemoryFileSystem {
                 source: io::ErrorKind::StorageFull.into(),
             });
         }
-        state.total_bytes = total;
-        put(&mut state.top, path, Node::File(Arc::new(file)), now);
+        state.tree.put(path, Node::File(Arc::new(file)), now);
         Ok(version)
     }
 
@@ -224,16 +206,18 @@ impl SessionFileSystem for MemoryFileSystem {
         }
         let now = self.shared.options.clock.now();
         let mut state = self.write_state()?;
-        match node_at(&state.top, path)? {
+        match node_at(state.tree.top(), path)? {
             Node::File(file) => precondition.check(path, Some(file.version))?,
             Node::Folder(_) if precondition != Precondition::Any => return Err(not_a_file(path)),
-            Node::Folder(folder) if removal == Removal::Entry && !folder.children.is_empty() => {
+            Node::Folder(folder) if removal == Removal::Entry && !folder.is_empty() => {
                 return Err(FileSystemError::DirectoryNotEmpty { path: path.clone() });
             }
             Node::Folder(_) => {}
         }
-        let taken = take(&mut state.top, path, now);
-        state.total_bytes -= taken.as_ref().map_or(0, Node::total_bytes);
+        let taken = state.tree.take(path, now);
+        // Freeing a large folder takes its time; nobody waits for that.
+        drop(state);
+        drop(taken);
         Ok(())
     }
 
@@ -247,7 +231,7 @@ impl SessionFileSystem for MemoryFileSystem {
         check(to)?;
         let now = self.shared.options.clock.now();
         let mut state = self.write_state()?;
-        let moving = node_at(&state.top, from)?.clone();
+        let moving = node_at(state.tree.top(), from)?.clone();
         if from.is_top() {
             return Err(FileSystemError::InvalidOperation {
                 path: from.clone(),
@@ -261,8 +245,8 @@ impl SessionFileSystem for MemoryFileSystem {
                 reason: "a folder cannot be moved into itself",
             });
         }
-        not_blocked(&state.top, to)?;
-        match state.top.get(to) {
+        not_blocked(state.tree.top(), to)?;
+        match state.tree.get(to) {
             None => replace.precondition().check(to, None)?,
             Some(_) if replace == Replace::Never || is_folder => {
                 return Err(FileSystemError::AlreadyExists { path: to.clone() });
@@ -273,11 +257,10 @@ impl SessionFileSystem for MemoryFileSystem {
                 if from == to {
                     return Ok(());
                 }
-                state.total_bytes -= file.bytes.len() as u64;
             }
         }
-        take(&mut state.top, from, now);
-        put(&mut state.top, to, moving, now);
+        state.tree.take(from, now);
+        state.tree.put(to, moving, now);
         Ok(())
     }
 
@@ -285,12 +268,12 @@ impl SessionFileSystem for MemoryFileSystem {
         check(path)?;
         let now = self.shared.options.clock.now();
         let mut state = self.write_state()?;
-        not_blocked(&state.top, path)?;
-        match state.top.get(path) {
+        not_blocked(state.tree.top(), path)?;
+        match state.tree.get(path) {
             Some(Node::Folder(_)) => Ok(()),
             Some(Node::File(_)) => Err(FileSystemError::NotADirectory { path: path.clone() }),
             None => {
-                put(&mut state.top, path, Node::empty(now), now);
+                state.tree.put(path, Node::empty(now), now);
                 Ok(())
             }
         }
@@ -298,7 +281,7 @@ impl SessionFileSystem for MemoryFileSystem {
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
         check(path)?;
-        Ok(node_at(&self.read_state()?.top, path)?.stat())
+        Ok(node_at(self.read_state()?.tree.top(), path)?.stat())
     }
 
     async fn list(
@@ -307,13 +290,13 @@ impl SessionFileSystem for MemoryFileSystem {
         page: PageRequest,
     ) -> Result<DirectoryPage, FileSystemError> {
         check(dir)?;
-        let folder = match node_at(&self.read_state()?.top, dir)? {
+        let folder = match node_at(self.read_state()?.tree.top(), dir)? {
             Node::Folder(folder) => Arc::clone(folder),
             Node::File(_) => return Err(FileSystemError::NotADirectory { path: dir.clone() }),
         };
         // No name is empty, so all come after the empty one.
         let mut rest = folder
-            .children
+            .children()
             .after(page.after.as_deref().unwrap_or_default());
         let entries: Vec<DirectoryEntry> = rest
             .by_ref()
@@ -337,7 +320,7 @@ impl SessionFileSystem for MemoryFileSystem {
     async fn search(&self, query: SearchQuery) -> Result<SearchStream, FileSystemError> {
         check(&query.folder)?;
         let search = CompiledSearch::new(query)?;
-        let source = MemorySource(self.read_state()?.top.clone());
+        let source = MemorySource(self.read_state()?.tree.clone());
         stream::run(source, search).await
     }
 
@@ -347,7 +330,7 @@ impl SessionFileSystem for MemoryFileSystem {
         _: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         check(path)?;
-        not_blocked(&self.read_state()?.top, path)?;
+        not_blocked(self.read_state()?.tree.top(), path)?;
         Ok(path.clone())
     }
 

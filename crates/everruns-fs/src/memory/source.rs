@@ -3,12 +3,14 @@ use std::sync::Arc;
 use everruns_core::file_system::FileSystemError;
 use everruns_core::path::{WorkspacePath, is_git_internal_name};
 
-use super::node::{Folder, Node};
+use super::folder::Folder;
+use super::node::Node;
+use super::tree::Tree;
 use crate::search::{SearchSource, SourceEntry, SourceFile};
 
 /// One state of a tree, to be searched while the tree goes on changing.
 #[derive(Debug)]
-pub(super) struct MemorySource(pub(super) Node);
+pub(super) struct MemorySource(pub(super) Tree);
 
 impl SearchSource for MemorySource {
     type Folder = Arc<Folder>;
@@ -27,7 +29,7 @@ impl SearchSource for MemorySource {
         _: &WorkspacePath,
     ) -> Result<Vec<SourceEntry>, FileSystemError> {
         let entries = folder
-            .children
+            .children()
             .iter()
             .filter(|(name, _)| !is_git_internal_name(name));
         Ok(entries
@@ -44,7 +46,7 @@ impl SearchSource for MemorySource {
         name: &str,
         _: &WorkspacePath,
     ) -> Result<Option<Arc<Folder>>, FileSystemError> {
-        Ok(match folder.children.get(name) {
+        Ok(match folder.children().get(name) {
             Some(Node::Folder(below)) => Some(Arc::clone(below)),
             _ => None,
         })
@@ -57,7 +59,7 @@ impl SearchSource for MemorySource {
         _: &WorkspacePath,
         limit: u64,
     ) -> Result<SourceFile, FileSystemError> {
-        Ok(match folder.children.get(name) {
+        Ok(match folder.children().get(name) {
             Some(Node::File(file)) if file.bytes.len() as u64 > limit => SourceFile::TooLarge,
             Some(Node::File(file)) => SourceFile::Content(file.bytes.clone()),
             _ => SourceFile::Gone,

@@ -3,34 +3,28 @@ use everruns_core::workspace::{RestoreReceipt, WorkspaceCheckpoint, WorkspaceErr
 
 use super::resource::MemoryHead;
 use super::state::HeadState;
-use crate::memory::{Snapshot, changes};
+use crate::disk::blocking;
+use crate::memory::{Tree, changes};
 
 impl HeadState {
-    /// Records `snapshot` as the head's state. A state that the head was made from, or that the last
-    /// checkpoint holds, needs no new record unless a new label is to be kept.
-    fn record(
-        &mut self,
-        snapshot: &Snapshot,
-        label: Option<&str>,
-        now: Timestamp,
-    ) -> WorkspaceCheckpoint {
-        let revision = snapshot.revision();
-        let same = self
-            .checkpoints
-            .iter()
-            .rev()
-            .find(|kept| kept.revision == revision);
-        if let Some(kept) = same
-            && (label.is_none() || kept.label.as_deref() == label)
+    /// Records `tree` as the head's state. A state that the head was made from, or that a checkpoint of it holds, needs
+    /// no new record unless a new label is to be kept.
+    fn record(&mut self, tree: &Tree, label: Option<&str>, now: Timestamp) -> WorkspaceCheckpoint {
+        let revision = tree.revision();
+        if let Some(same) = self.kept.of(&revision)
+            && (label.is_none() || same.label.as_deref() == label)
         {
-            return kept.clone();
+            return same.clone();
         }
         let uncommitted = revision != self.descriptor.base;
         let needs_record = uncommitted || label.is_some();
-        let last = self.checkpoints.last().map_or(0, |last| last.number);
         let checkpoint = WorkspaceCheckpoint {
             head_id: self.descriptor.id.clone(),
-            number: if needs_record { last + 1 } else { 0 },
+            number: if needs_record {
+                self.kept.next_number()
+            } else {
+                0
+            },
             revision,
             created_at: now,
             label: label.map(str::to_owned),
@@ -40,7 +34,7 @@ impl HeadState {
             uncaptured: Vec::new(),
         };
         if needs_record {
-            self.checkpoints.push(checkpoint.clone());
+            self.kept.add(checkpoint.clone());
         }
         checkpoint
     }
@@ -55,21 +49,20 @@ impl MemoryHead {
         self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
             head.not_destroyed()?;
-            let snapshot = head.files.snapshot();
-            let checkpoint = head.record(&snapshot, label, now);
-            state
-                .workspace(&self.descriptor.workspace_id)?
-                .keep(&snapshot);
+            let tree = head.files.tree();
+            let checkpoint = head.record(&tree, label, now);
+            state.workspace(&self.descriptor.workspace_id)?.keep(&tree);
             Ok(checkpoint)
         })
     }
 
-    pub(super) fn restore_checkpoint(
+    /// Exchanges the files under the lock, and counts what changed by it without.
+    pub(super) async fn restore_checkpoint(
         &self,
         checkpoint: &WorkspaceCheckpoint,
     ) -> Result<RestoreReceipt, WorkspaceError> {
         let now = self.shared.options.clock.now();
-        self.locked(|state| {
+        let (kept, before, target) = self.locked(|state| {
             let workspace = state.workspace(&self.descriptor.workspace_id)?;
             let target = workspace.checkpoint(&checkpoint.revision)?;
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
@@ -80,24 +73,29 @@ impl MemoryHead {
             state
                 .workspace(&self.descriptor.workspace_id)?
                 .keep(&before);
-            let changed = changes(&before.top, &target.top);
-            Ok(RestoreReceipt {
-                before: kept,
-                changed: changed
-                    .iter()
-                    .map(|change| change.path.relative().to_owned())
-                    .collect(),
-            })
+            Ok((kept, before, target))
+        })?;
+        let changed = blocking(move || Ok(changed_paths(&before, &target))).await?;
+        Ok(RestoreReceipt {
+            before: kept,
+            changed,
         })
     }
 
     /// Records the last state of a head that ends; `None` when it is the one that it was made from.
     pub(super) fn keep_last(
         head: &mut HeadState,
-        last: &Snapshot,
+        last: &Tree,
         now: Timestamp,
     ) -> Option<WorkspaceCheckpoint> {
         let checkpoint = head.record(last, None, now);
         checkpoint.uncommitted.then_some(checkpoint)
     }
+}
+
+fn changed_paths(before: &Tree, after: &Tree) -> Vec<String> {
+    changes(before, after)
+        .into_iter()
+        .map(|change| change.path.relative().to_owned())
+        .collect()
 }

@@ -7,17 +7,18 @@ use everruns_core::workspace::{
     WorkspaceHeadName, WorkspaceHeadRequest, WorkspaceHeadState,
 };
 
+use super::kept::Kept;
 use super::resource::MemoryHead;
 use super::state::{HeadState, WorkspaceState};
 use super::workspace_backend::{MAIN, Shared};
-use crate::memory::{MemoryFileSystem, Snapshot};
+use crate::memory::{MemoryFileSystem, Tree};
 
 /// What a new head begins with.
 struct Start {
-    base: Snapshot,
-    files: Snapshot,
+    base: Tree,
+    files: Tree,
     forked_from: Option<WorkspaceHeadId>,
-    merged: BTreeMap<String, Snapshot>,
+    merged: BTreeMap<String, Tree>,
 }
 
 impl Shared {
@@ -49,7 +50,7 @@ impl Shared {
         head.not_destroyed()?;
         let start = Start {
             base: head.base.clone(),
-            files: head.files.snapshot(),
+            files: head.files.tree(),
             forked_from: Some(source.clone()),
             merged: head.merged.clone(),
         };
@@ -86,7 +87,7 @@ impl Shared {
         access: WorkspaceHeadAccess,
         start: Start,
     ) -> Result<MemoryHead, WorkspaceError> {
-        workspace.check_name(name)?;
+        workspace.heads.check_name(name)?;
         let descriptor = WorkspaceHeadDescriptor {
             id: WorkspaceHeadId::generate(self.entropy.as_ref()),
             name: name.clone(),
@@ -98,17 +99,17 @@ impl Shared {
             created_at: self.options.clock.now(),
             forked_from: start.forked_from,
         };
-        let files = MemoryFileSystem::from_snapshot(start.files, self.options.clone());
-        workspace.heads.push(HeadState {
+        let files = MemoryFileSystem::of(start.files, self.options.clone());
+        workspace.heads.add(HeadState {
             descriptor: descriptor.clone(),
             files: files.clone(),
             base: start.base,
             held: Arc::default(),
             owner: None,
-            checkpoints: Vec::new(),
+            kept: Kept::default(),
             merged: start.merged,
             receipt: None,
-        });
+        })?;
         Ok(MemoryHead::new(Arc::clone(self), descriptor, files))
     }
 }

@@ -9,7 +9,7 @@ use everruns_core::workspace::{
 };
 
 use super::hunks;
-use crate::memory::{File, Snapshot, TreeChange, changes};
+use crate::memory::{File, Tree, TreeChange, changes};
 
 /// The most files of one difference.
 const MAX_FILES: usize = 10_000;
@@ -19,8 +19,8 @@ const MAX_LINES: usize = 200_000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How the files differ from what the head was made from.
-pub(super) fn status(base: &Snapshot, now: &Snapshot, archived: bool) -> WorkspaceHeadStatus {
-    let entries: Vec<StatusEntry> = changes(&base.top, &now.top)
+pub(super) fn status(base: &Tree, now: &Tree, archived: bool) -> WorkspaceHeadStatus {
+    let entries: Vec<StatusEntry> = changes(base, now)
         .into_iter()
         .map(|change| StatusEntry {
             path: change.path.relative().to_owned(),
@@ -42,8 +42,8 @@ pub(super) fn status(base: &Snapshot, now: &Snapshot, archived: bool) -> Workspa
 }
 
 /// How two states differ. A file that moved without a change is told as renamed.
-pub(super) fn diff(before: &Snapshot, now: &Snapshot) -> WorkspaceDiff {
-    let mut found = changes(&before.top, &now.top);
+pub(super) fn diff(before: &Tree, now: &Tree) -> WorkspaceDiff {
+    let mut found = changes(before, now);
     let changed = !found.is_empty();
     let origins = take_moved(&mut found);
     let mut truncated = found.len() > MAX_FILES;

@@ -27,10 +27,11 @@ impl MemoryHead {
 
     pub(super) fn destroy_head(&self) -> Result<DestroyReceipt, WorkspaceError> {
         let now = self.shared.options.clock.now();
-        self.locked(|state| {
+        // What was kept already is freed without the lock.
+        let (receipt, _last) = self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
             if let Some(receipt) = &head.receipt {
-                return Ok(receipt.clone());
+                return Ok((receipt.clone(), None));
             }
             head.not_held()?;
             let last = head.files.close("its head was destroyed");
@@ -47,7 +48,8 @@ impl MemoryHead {
             head.owner = None;
             head.receipt = Some(receipt.clone());
             state.workspace(&self.descriptor.workspace_id)?.keep(&last);
-            Ok(receipt)
-        })
+            Ok((receipt, Some(last)))
+        })?;
+        Ok(receipt)
     }
 }

@@ -10,15 +10,15 @@ use similar::TextMerge;
 use super::resource::MemoryHead;
 use super::state::State;
 use crate::disk::blocking;
-use crate::memory::{File, Node, Snapshot, TreeChange, changes, put, take};
+use crate::memory::{File, Node, Tree, TreeChange, changes};
 
 /// The three states of a merge.
 #[derive(Clone, Debug)]
 struct Sides {
     /// What both sides began with.
-    base: Snapshot,
-    branch: Snapshot,
-    head: Snapshot,
+    base: Tree,
+    branch: Tree,
+    head: Tree,
 }
 
 impl MemoryHead {
@@ -47,7 +47,8 @@ impl MemoryHead {
             {
                 return Err(diverged(&request.branch));
             }
-            if let Some(outcome) =
+            // What the head merged before is freed without the lock.
+            if let Some((outcome, _before)) =
                 self.locked(|state| self.move_branch(state, &request.branch, &sides, merged))?
             {
                 return Ok(outcome);
@@ -59,7 +60,7 @@ impl MemoryHead {
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
         head.not_destroyed()?;
         let base = head.merged.get(branch).unwrap_or(&head.base).clone();
-        let now = head.files.snapshot();
+        let now = head.files.tree();
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
         let tip = workspace.branches.get(branch).cloned();
         let branch = tip.ok_or_else(|| WorkspaceError::UnknownRevision {
@@ -73,24 +74,24 @@ impl MemoryHead {
         })
     }
 
-    /// Moves the branch if it is still where the merge found it.
+    /// Moves the branch if it is still where the merge found it. Also gives what the head merged into it before.
     fn move_branch(
         &self,
         state: &mut State,
         branch: &str,
         sides: &Sides,
-        merged: Snapshot,
-    ) -> Result<Option<MergeOutcome>, WorkspaceError> {
+        merged: Tree,
+    ) -> Result<Option<(MergeOutcome, Option<Tree>)>, WorkspaceError> {
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
-        let is_same = |tip: &Snapshot| tip.revision() == sides.branch.revision();
+        let is_same = |tip: &Tree| tip.revision() == sides.branch.revision();
         if !workspace.branches.get(branch).is_some_and(is_same) {
             return Ok(None);
         }
         let revision = workspace.keep(&merged);
         workspace.branches.insert(branch.to_owned(), merged);
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-        head.merged.insert(branch.to_owned(), sides.head.clone());
-        Ok(Some(MergeOutcome::Merged { revision }))
+        let before = head.merged.insert(branch.to_owned(), sides.head.clone());
+        Ok(Some((MergeOutcome::Merged { revision }, before)))
     }
 }
 
@@ -102,37 +103,37 @@ fn diverged(branch: &str) -> WorkspaceError {
 }
 
 /// The merged state; `None` when the branch has all of it already.
-fn three_way(sides: &Sides, now: Timestamp) -> Result<Option<Snapshot>, Vec<MergeConflict>> {
+fn three_way(sides: &Sides, now: Timestamp) -> Result<Option<Tree>, Vec<MergeConflict>> {
     let mut wanted = Vec::new();
     let mut conflicts = Vec::new();
-    for change in changes(&sides.base.top, &sides.head.top) {
-        let there = sides.branch.top.file(&change.path);
+    for change in changes(&sides.base, &sides.head) {
+        let there = sides.branch.file(&change.path);
         match merge_file(&change, there, now) {
             Ok(None) => {}
             Ok(Some(file)) => wanted.push((change.path, file)),
             Err(detail) => conflicts.push(conflict(&change.path, detail)),
         }
     }
-    let mut top = sides.branch.top.clone();
+    let mut merged = sides.branch.clone();
     let (gone, made): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, file)| file.is_none());
     let is_unchanged = gone.is_empty() && made.is_empty();
     for (path, _) in gone {
-        take(&mut top, &path, now);
-        take_empty_folders(&mut top, &path, &sides.head, now);
+        merged.take(&path, now);
+        take_empty_folders(&mut merged, &path, &sides.head, now);
     }
     for (path, file) in made {
         let Some(file) = file else { continue };
-        if is_in_the_way(&top, &path) {
+        if is_in_the_way(&merged, &path) {
             conflicts.push(conflict(
                 &path,
                 "a file is where the other side has a folder",
             ));
         } else {
-            put(&mut top, &path, Node::File(file), now);
+            merged.put(&path, Node::File(file), now);
         }
     }
     if conflicts.is_empty() {
-        Ok((!is_unchanged).then(|| Snapshot::of(top)))
+        Ok((!is_unchanged).then_some(merged))
     } else {
         conflicts.sort_by(|a, b| a.path.cmp(&b.path));
         Err(conflicts)
@@ -202,26 +203,26 @@ fn merge_text(
 }
 
 /// Removes folders that a deletion emptied and that the head does not have either.
-fn take_empty_folders(top: &mut Node, path: &WorkspacePath, head: &Snapshot, now: Timestamp) {
+fn take_empty_folders(tree: &mut Tree, path: &WorkspacePath, head: &Tree, now: Timestamp) {
     let mut folder = path.parent();
     while let Some(path) = folder {
-        let is_empty = matches!(top.get(&path), Some(Node::Folder(folder)) if folder.is_empty());
-        if !is_empty || path.is_top() || head.top.get(&path).is_some() {
+        let is_empty = matches!(tree.get(&path), Some(Node::Folder(folder)) if folder.is_empty());
+        if !is_empty || path.is_top() || head.get(&path).is_some() {
             return;
         }
-        take(top, &path, now);
+        tree.take(&path, now);
         folder = path.parent();
     }
 }
 
 /// Whether there is a folder at `path`, or a file above it.
-fn is_in_the_way(top: &Node, path: &WorkspacePath) -> bool {
-    if matches!(top.get(path), Some(Node::Folder(_))) {
+fn is_in_the_way(tree: &Tree, path: &WorkspacePath) -> bool {
+    if matches!(tree.get(path), Some(Node::Folder(_))) {
         return true;
     }
     let mut folder = path.parent();
     while let Some(path) = folder {
-        if top.file(&path).is_some() {
+        if tree.file(&path).is_some() {
             return true;
         }
         folder = path.parent();

@@ -1,9 +1,13 @@
 //! Workspaces in memory: every head operation, and nothing that outlives the process.
 
 mod checkpoints;
+#[cfg(test)]
+mod costs;
 mod create;
 mod diff;
+mod heads;
 mod hunks;
+mod kept;
 mod lifecycle;
 mod merge;
 mod resource;

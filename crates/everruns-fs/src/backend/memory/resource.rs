@@ -15,7 +15,7 @@ use super::diff;
 use super::state::State;
 use super::workspace_backend::Shared;
 use crate::disk::blocking;
-use crate::memory::{MemoryFileSystem, Snapshot};
+use crate::memory::{MemoryFileSystem, Tree};
 
 /// An open head in memory.
 #[derive(Clone, Debug)]
@@ -86,12 +86,12 @@ impl MemoryHead {
     }
 
     /// What the head was made from and what it is now.
-    fn states(&self, base: &DiffBase) -> Result<(Snapshot, Snapshot), WorkspaceError> {
+    fn states(&self, base: &DiffBase) -> Result<(Tree, Tree), WorkspaceError> {
         self.locked(|state| {
             let workspace_id = &self.descriptor.workspace_id;
             let head = state.head(workspace_id, &self.descriptor.id)?;
             head.not_destroyed()?;
-            let (own, now) = (head.base.clone(), head.files.snapshot());
+            let (own, now) = (head.base.clone(), head.files.tree());
             match base {
                 DiffBase::HeadBase => Ok((own, now)),
                 DiffBase::Checkpoint(checkpoint) => {
@@ -174,7 +174,7 @@ impl WorkspaceHeadResource for MemoryHead {
     async fn checkpoints(&self) -> Result<Vec<WorkspaceCheckpoint>, WorkspaceError> {
         self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-            Ok(head.checkpoints.clone())
+            Ok(head.kept.all().to_vec())
         })
     }
 
@@ -182,7 +182,7 @@ impl WorkspaceHeadResource for MemoryHead {
         &self,
         checkpoint: &WorkspaceCheckpoint,
     ) -> Result<RestoreReceipt, WorkspaceError> {
-        self.restore_checkpoint(checkpoint)
+        self.restore_checkpoint(checkpoint).await
     }
 
     async fn diff(&self, base: DiffBase) -> Result<WorkspaceDiff, WorkspaceError> {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use everruns_core::file_system::ContentVersion;
 use everruns_core::ids::{SessionId, WorkspaceHeadId, WorkspaceId};
 use everruns_core::workspace::{
-    DestroyReceipt, WorkspaceCheckpoint, WorkspaceDescriptor, WorkspaceError,
-    WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadState,
+    DestroyReceipt, WorkspaceDescriptor, WorkspaceError, WorkspaceHeadDescriptor,
+    WorkspaceHeadState,
 };
 
-use crate::memory::{MemoryFileSystem, Snapshot};
+use super::heads::Heads;
+use super::kept::Kept;
+use crate::memory::{MemoryFileSystem, Tree};
 
 /// Everything that the backend keeps.
 #[derive(Debug, Default)]
@@ -20,26 +22,24 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct WorkspaceState {
     pub(super) descriptor: WorkspaceDescriptor,
-    pub(super) branches: BTreeMap<String, Snapshot>,
+    pub(super) branches: BTreeMap<String, Tree>,
     /// Every state that has a name: bases, checkpoints and what branches pointed to.
-    pub(super) revisions: BTreeMap<String, Snapshot>,
-    /// Oldest first.
-    pub(super) heads: Vec<HeadState>,
+    pub(super) revisions: BTreeMap<String, Tree>,
+    pub(super) heads: Heads,
 }
 
 #[derive(Debug)]
 pub(super) struct HeadState {
     pub(super) descriptor: WorkspaceHeadDescriptor,
     pub(super) files: MemoryFileSystem,
-    pub(super) base: Snapshot,
+    pub(super) base: Tree,
     /// The session that has the head, when it is isolated.
     pub(super) owner: Option<SessionId>,
     /// Each turn that runs on it has a clone.
     pub(super) held: Arc<()>,
-    /// Oldest first.
-    pub(super) checkpoints: Vec<WorkspaceCheckpoint>,
+    pub(super) kept: Kept,
     /// The head's state at its last merge into a branch, which is where the next one starts from.
-    pub(super) merged: BTreeMap<String, Snapshot>,
+    pub(super) merged: BTreeMap<String, Tree>,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
 }
@@ -64,42 +64,23 @@ impl State {
     ) -> Result<&mut HeadState, WorkspaceError> {
         self.workspaces
             .get_mut(workspace)
-            .and_then(|workspace| workspace.head_mut(head))
+            .and_then(|workspace| workspace.heads.get_mut(head))
             .ok_or_else(|| WorkspaceError::HeadNotFound { head: head.clone() })
     }
 }
 
 impl WorkspaceState {
-    pub(super) fn head_mut(&mut self, id: &WorkspaceHeadId) -> Option<&mut HeadState> {
-        self.heads.iter_mut().find(|head| &head.descriptor.id == id)
-    }
-
     /// Keeps a state under its revision.
-    pub(super) fn keep(&mut self, snapshot: &Snapshot) -> String {
-        let revision = snapshot.revision();
+    pub(super) fn keep(&mut self, tree: &Tree) -> String {
+        let revision = tree.revision();
         self.revisions
             .entry(revision.clone())
-            .or_insert_with(|| snapshot.clone());
+            .or_insert_with(|| tree.clone());
         revision
     }
 
-    pub(super) fn check_name(&self, name: &WorkspaceHeadName) -> Result<(), WorkspaceError> {
-        let taken = self
-            .heads
-            .iter()
-            .map(|head| &head.descriptor)
-            .find(|head| head.name == *name && head.state != WorkspaceHeadState::Destroyed);
-        match taken {
-            None => Ok(()),
-            Some(head) => Err(WorkspaceError::NameTaken {
-                name: name.to_string(),
-                head: head.id.clone(),
-            }),
-        }
-    }
-
     /// The state that a branch or revision names.
-    pub(super) fn revision(&self, text: &str) -> Result<Snapshot, WorkspaceError> {
+    pub(super) fn revision(&self, text: &str) -> Result<Tree, WorkspaceError> {
         let known = self.branches.get(text).or_else(|| self.revisions.get(text));
         known
             .cloned()
@@ -118,7 +99,7 @@ impl WorkspaceState {
     }
 
     /// The state that a checkpoint keeps.
-    pub(super) fn checkpoint(&self, revision: &str) -> Result<Snapshot, WorkspaceError> {
+    pub(super) fn checkpoint(&self, revision: &str) -> Result<Tree, WorkspaceError> {
         self.revisions
             .get(revision)
             .cloned()

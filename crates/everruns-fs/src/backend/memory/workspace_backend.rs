@@ -9,9 +9,10 @@ use everruns_core::workspace::{
     WorkspaceHeadDescriptor, WorkspaceHeadRequest, WorkspaceHeadResource, WorkspaceHeadState,
 };
 
+use super::heads::Heads;
 use super::resource::MemoryHead;
 use super::state::{State, WorkspaceState};
-use crate::memory::{MemoryFileSystem, MemoryOptions};
+use crate::memory::{DigestKey, MemoryOptions, Tree};
 
 /// The branch that every workspace begins with, empty.
 pub(super) const MAIN: &str = "main";
@@ -21,7 +22,9 @@ pub(super) const MAIN: &str = "main";
 /// Any text is the locator of a workspace; the same text leads to the same one for as long as the backend
 /// lives. A workspace begins with the empty branch `main`. Heads support every operation: checkpoints and
 /// forks share what did not change, [`merge_into`](WorkspaceHeadResource::merge_into) merges into branches line by line.
-/// Revisions are hashes of names, bytes and modes, so equal states have equal revisions.
+/// Revisions are made of names, bytes and modes with a key of the backend's own, so equal states have equal revisions in one
+/// backend. Taking a checkpoint and forking cost the same for any number of files and of changes; status, differences,
+/// restores and merges cost what changed.
 ///
 /// Nothing outlives the backend: a binding of an earlier process is
 /// [`HeadNotFound`](WorkspaceError::HeadNotFound). Clones are the same backend.
@@ -35,6 +38,8 @@ pub(super) struct Shared {
     pub(super) id: WorkspaceBackendId,
     pub(super) options: MemoryOptions,
     pub(super) entropy: Arc<dyn Entropy>,
+    /// What the revisions of all trees are made with.
+    key: DigestKey,
     state: Mutex<State>,
 }
 
@@ -50,12 +55,16 @@ impl MemoryWorkspaceBackend {
         Self::with_options(MemoryOptions::default(), Arc::new(SystemEntropy))
     }
 
-    /// A backend without workspaces; `options` hold for each head, and `entropy` makes ids.
+    /// A backend without workspaces; `options` hold for each head.
+    ///
+    /// `entropy` makes ids and, first of all, the key of the revisions. Its bytes have to be secret where somebody who is not
+    /// trusted chooses what files hold: with the key, one can make two states with one revision.
     pub fn with_options(options: MemoryOptions, entropy: Arc<dyn Entropy>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 id: WorkspaceBackendId::new("memory").expect("a literal that is an id"),
                 options,
+                key: DigestKey::new(entropy.as_ref()),
                 entropy,
                 state: Mutex::default(),
             }),
@@ -95,12 +104,12 @@ impl WorkspaceBackend for MemoryWorkspaceBackend {
             backend: self.shared.id.clone(),
             locator: locator.to_owned(),
         };
-        let empty = MemoryFileSystem::with_options(self.shared.options.clone()).snapshot();
+        let empty = Tree::empty(self.shared.key, self.shared.options.clock.now());
         let mut workspace = WorkspaceState {
             descriptor: descriptor.clone(),
             branches: BTreeMap::from([(MAIN.to_owned(), empty.clone())]),
             revisions: BTreeMap::new(),
-            heads: Vec::new(),
+            heads: Heads::default(),
         };
         workspace.keep(&empty);
         state
