@@ -350,6 +350,101 @@ async fn conflicts_are_told_and_change_nothing() {
     assert_eq!(before.base(), after.base());
 }
 
+/// What both sides have of a conflict is told by content and mode.
+#[tokio::test]
+async fn conflicts_tell_both_sides() {
+    use everruns_core::file_system::ContentVersion;
+    use everruns_core::workspace::ConflictSide;
+    let workspace = with_main(&[("f", "base\n")]).await;
+    let one = workspace.head("one").create().await.unwrap();
+    let two = workspace.head("two").create().await.unwrap();
+    put(&one, "f", "one\n").await;
+    put(&two, "f", "two\n").await;
+    one.merge_into("main").await.unwrap();
+    let outcome = two.merge_into("main").await.unwrap();
+    let MergeOutcome::Conflicts(conflicts) = outcome else {
+        panic!("the merge gave {outcome:?}")
+    };
+    let side = |text: &str| {
+        Some(ConflictSide {
+            revision: ContentVersion::of(text.as_bytes()).to_string(),
+            mode: 0o100_644,
+        })
+    };
+    let conflict = &conflicts[0];
+    assert_eq!(
+        (&conflict.base, &conflict.ours, &conflict.theirs),
+        (&side("base\n"), &side("one\n"), &side("two\n"))
+    );
+}
+
+#[tokio::test]
+async fn a_file_in_the_place_of_a_folder_merges() {
+    let workspace = with_main(&[("place/a", "1"), ("place/deep/b", "1"), ("c", "1")]).await;
+    let head = workspace.head("work").create().await.unwrap();
+    remove(&head, "place").await;
+    put(&head, "place", "a file now").await;
+    remove(&head, "c").await;
+    put(&head, "c/d", "a folder now").await;
+    let outcome = head.merge_into("main").await.unwrap();
+    assert!(
+        matches!(outcome, MergeOutcome::Merged { .. }),
+        "{outcome:?}"
+    );
+    let merged = workspace.head("merged").create().await.unwrap();
+    let files = merged.file_system();
+    assert_eq!(text(files.as_ref(), "place").await.unwrap(), "a file now");
+    assert_eq!(text(files.as_ref(), "c/d").await.unwrap(), "a folder now");
+    assert!(!merged.status().await.unwrap().dirty);
+    assert_eq!(
+        head.merge_into("main").await.unwrap(),
+        MergeOutcome::UpToDate
+    );
+}
+
+/// A fork of an earlier state takes nothing back that its source merged since.
+#[tokio::test]
+async fn a_fork_of_an_earlier_state_merges_only_what_it_has() {
+    let workspace = with_main(&[("base", "1")]).await;
+    let head = workspace.head("work").create().await.unwrap();
+    put(&head, "a", "1").await;
+    let early = head.checkpoint().await.unwrap();
+    put(&head, "b", "2").await;
+    head.merge_into("main").await.unwrap();
+    let fork = head.fork_from("fork", &early).await.unwrap();
+    assert_eq!(
+        fork.merge_into("main").await.unwrap(),
+        MergeOutcome::UpToDate
+    );
+    put(&fork, "c", "3").await;
+    fork.merge_into("main").await.unwrap();
+    let merged = workspace.head("merged").create().await.unwrap();
+    let names = crate::support::names(merged.file_system().as_ref(), ".").await;
+    assert_eq!(names, ["a", "b", "base", "c"]);
+}
+
+/// What was uncommitted in a checkpoint is uncommitted in its fork, whichever head forks it.
+#[tokio::test]
+async fn a_fork_of_another_heads_state_keeps_what_that_was_made_from() {
+    let workspace = with_main(&[("base", "1")]).await;
+    let early = workspace.head("early").create().await.unwrap();
+    put(&early, "a", "1").await;
+    let kept = early.checkpoint().await.unwrap();
+    let other = workspace.head("other").create().await.unwrap();
+    put(&other, "b", "2").await;
+    other.merge_into("main").await.unwrap();
+    let late = workspace.head("late").create().await.unwrap();
+    let fork = late.fork_from("fork", &kept).await.unwrap();
+    assert_eq!(
+        fork.status().await.unwrap().entries,
+        early.status().await.unwrap().entries
+    );
+    fork.merge_into("main").await.unwrap();
+    let merged = workspace.head("merged").create().await.unwrap();
+    let names = crate::support::names(merged.file_system().as_ref(), ".").await;
+    assert_eq!(names, ["a", "b", "base"]);
+}
+
 #[tokio::test]
 async fn fast_forward_refuses_a_branch_with_changes_of_its_own() {
     use everruns_core::workspace::{MergeRequest, MergeStrategy};
@@ -371,7 +466,7 @@ async fn fast_forward_refuses_a_branch_with_changes_of_its_own() {
     ));
     assert!(matches!(
         two.merge(request()).await,
-        Err(WorkspaceError::Provider { .. })
+        Err(WorkspaceError::BranchDiverged { branch }) if branch == "main"
     ));
 }
 

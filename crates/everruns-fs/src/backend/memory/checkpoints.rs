@@ -34,7 +34,7 @@ impl HeadState {
             uncaptured: Vec::new(),
         };
         if needs_record {
-            self.kept.add(checkpoint.clone());
+            self.kept.add(checkpoint.clone(), self.merged.clone());
         }
         checkpoint
     }

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
@@ -8,6 +7,7 @@ use everruns_core::workspace::{
 };
 
 use super::kept::Kept;
+use super::merged::Merged;
 use super::resource::MemoryHead;
 use super::state::{HeadState, WorkspaceState};
 use super::workspace_backend::{MAIN, Shared};
@@ -18,7 +18,7 @@ struct Start {
     base: Tree,
     files: Tree,
     forked_from: Option<WorkspaceHeadId>,
-    merged: BTreeMap<String, Tree>,
+    merged: Merged,
 }
 
 impl Shared {
@@ -33,7 +33,7 @@ impl Shared {
             files: base.clone(),
             base,
             forked_from: None,
-            merged: BTreeMap::new(),
+            merged: Merged::default(),
         };
         self.add(workspace, &request.name, request.access, start)
     }
@@ -58,7 +58,8 @@ impl Shared {
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
     }
 
-    /// As [`fork`](Self::fork), with the files that a checkpoint of the workspace holds.
+    /// As [`fork`](Self::fork), with the state of a checkpoint of the workspace: its files, what its head was made from, and
+    /// what that had merged when it took it. Merging the fork then brings nothing back that was merged later.
     pub(super) fn fork_from(
         self: &Arc<Self>,
         workspace: &WorkspaceId,
@@ -67,15 +68,27 @@ impl Shared {
         checkpoint: &WorkspaceCheckpoint,
     ) -> Result<MemoryHead, WorkspaceError> {
         let mut state = self.state();
-        let head = state.head(workspace, source)?;
-        head.not_destroyed()?;
-        let (base, merged) = (head.base.clone(), head.merged.clone());
+        state.head(workspace, source)?.not_destroyed()?;
         let workspace = state.workspace(workspace)?;
+        let files = workspace.checkpoint(&checkpoint.revision)?;
+        let maker = if workspace.heads.get(&checkpoint.head_id).is_some() {
+            &checkpoint.head_id
+        } else {
+            source
+        };
+        let maker = workspace.heads.get(maker);
+        let maker = maker.ok_or_else(|| WorkspaceError::HeadNotFound {
+            head: source.clone(),
+        })?;
         let start = Start {
-            base,
-            files: workspace.checkpoint(&checkpoint.revision)?,
+            base: maker.base.clone(),
+            files,
             forked_from: Some(source.clone()),
-            merged,
+            merged: maker
+                .kept
+                .merged_at(checkpoint)
+                .cloned()
+                .unwrap_or_default(),
         };
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
     }

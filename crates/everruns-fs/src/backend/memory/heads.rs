@@ -20,6 +20,10 @@ impl Heads {
         self.all.iter()
     }
 
+    pub(super) fn get(&self, id: &WorkspaceHeadId) -> Option<&HeadState> {
+        self.all.get(*self.by_id.get(id)?)
+    }
+
     pub(super) fn get_mut(&mut self, id: &WorkspaceHeadId) -> Option<&mut HeadState> {
         let at = *self.by_id.get(id)?;
         self.all.get_mut(at)

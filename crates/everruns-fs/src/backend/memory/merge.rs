@@ -3,7 +3,7 @@ use std::sync::Arc;
 use everruns_core::clock::Timestamp;
 use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{
-    MergeConflict, MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError,
+    ConflictSide, MergeConflict, MergeOutcome, MergeRequest, MergeStrategy, WorkspaceError,
 };
 use similar::TextMerge;
 
@@ -59,7 +59,7 @@ impl MemoryHead {
     fn sides(&self, state: &mut State, branch: &str) -> Result<Sides, WorkspaceError> {
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
         head.not_destroyed()?;
-        let base = head.merged.get(branch).unwrap_or(&head.base).clone();
+        let base = head.merged.last_into(branch).unwrap_or(&head.base).clone();
         let now = head.files.tree();
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
         let tip = workspace.branches.get(branch).cloned();
@@ -90,16 +90,15 @@ impl MemoryHead {
         let revision = workspace.keep(&merged);
         workspace.branches.insert(branch.to_owned(), merged);
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-        let before = head.merged.insert(branch.to_owned(), sides.head.clone());
+        let before = head.merged.set(branch, sides.head.clone());
         Ok(Some((MergeOutcome::Merged { revision }, before)))
     }
 }
 
 fn diverged(branch: &str) -> WorkspaceError {
-    WorkspaceError::backend(
-        "fast-forward the branch",
-        format!("{branch} has changes of its own: merge instead"),
-    )
+    WorkspaceError::BranchDiverged {
+        branch: branch.to_owned(),
+    }
 }
 
 /// The merged state; `None` when the branch has all of it already.
@@ -110,29 +109,29 @@ fn three_way(sides: &Sides, now: Timestamp) -> Result<Option<Tree>, Vec<MergeCon
         let there = sides.branch.file(&change.path);
         match merge_file(&change, there, now) {
             Ok(None) => {}
-            Ok(Some(file)) => wanted.push((change.path, file)),
-            Err(detail) => conflicts.push(conflict(&change.path, detail)),
+            Ok(Some(file)) => wanted.push((change, file)),
+            Err(detail) => conflicts.push(conflict(&change, there, detail)),
         }
     }
     let mut merged = sides.branch.clone();
     let (gone, made): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, file)| file.is_none());
-    let is_unchanged = gone.is_empty() && made.is_empty();
-    for (path, _) in gone {
-        merged.take(&path, now);
-        take_empty_folders(&mut merged, &path, &sides.head, now);
+    for (change, _) in gone {
+        merged.take(&change.path, now);
+        take_empty_folders(&mut merged, &change.path, &sides.head, now);
     }
-    for (path, file) in made {
+    for (change, file) in made {
         let Some(file) = file else { continue };
-        if is_in_the_way(&merged, &path) {
-            conflicts.push(conflict(
-                &path,
-                "a file is where the other side has a folder",
-            ));
+        if is_in_the_way(&merged, &change.path) {
+            let there = sides.branch.file(&change.path);
+            let detail = "a file is where the other side has a folder";
+            conflicts.push(conflict(&change, there, detail));
         } else {
-            merged.put(&path, Node::File(file), now);
+            merged.put(&change.path, Node::File(file), now);
         }
     }
     if conflicts.is_empty() {
+        // What both sides changed may come to what the branch has.
+        let is_unchanged = merged.revision() == sides.branch.revision();
         Ok((!is_unchanged).then_some(merged))
     } else {
         conflicts.sort_by(|a, b| a.path.cmp(&b.path));
@@ -207,7 +206,8 @@ fn take_empty_folders(tree: &mut Tree, path: &WorkspacePath, head: &Tree, now: T
     let mut folder = path.parent();
     while let Some(path) = folder {
         let is_empty = matches!(tree.get(&path), Some(Node::Folder(folder)) if folder.is_empty());
-        if !is_empty || path.is_top() || head.get(&path).is_some() {
+        let is_kept = matches!(head.get(&path), Some(Node::Folder(_)));
+        if !is_empty || path.is_top() || is_kept {
             return;
         }
         tree.take(&path, now);
@@ -230,10 +230,18 @@ fn is_in_the_way(tree: &Tree, path: &WorkspacePath) -> bool {
     false
 }
 
-fn conflict(path: &WorkspacePath, detail: impl Into<String>) -> MergeConflict {
+fn conflict(change: &TreeChange, there: Option<&Arc<File>>, detail: &str) -> MergeConflict {
+    let side = |file: Option<&Arc<File>>| {
+        file.map(|file| ConflictSide {
+            revision: file.version.to_string(),
+            mode: file.git_mode(),
+        })
+    };
     MergeConflict {
-        path: path.relative().to_owned(),
-        detail: detail.into(),
-        ..MergeConflict::default()
+        path: change.path.relative().to_owned(),
+        detail: detail.to_owned(),
+        base: side(change.before.as_ref()),
+        ours: side(there),
+        theirs: side(change.after.as_ref()),
     }
 }

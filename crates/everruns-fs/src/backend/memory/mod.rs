@@ -10,6 +10,7 @@ mod hunks;
 mod kept;
 mod lifecycle;
 mod merge;
+mod merged;
 mod resource;
 mod state;
 mod workspace_backend;

@@ -10,6 +10,7 @@ use everruns_core::workspace::{
 
 use super::heads::Heads;
 use super::kept::Kept;
+use super::merged::Merged;
 use crate::memory::{MemoryFileSystem, Tree};
 
 /// Everything that the backend keeps.
@@ -38,8 +39,7 @@ pub(super) struct HeadState {
     /// Each turn that runs on it has a clone.
     pub(super) held: Arc<()>,
     pub(super) kept: Kept,
-    /// The head's state at its last merge into a branch, which is where the next one starts from.
-    pub(super) merged: BTreeMap<String, Tree>,
+    pub(super) merged: Merged,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
 }
