@@ -7,13 +7,15 @@
 //!
 //! Both keep the four tables `sessions`, `workspace_bindings`, `events` and `leases` with the same columns and the
 //! same meaning, and pass the same suite. What is the same lives in `rows` (row ↔ record), `rules` (decisions on
-//! what was read), `sql` (statements) and `attempt` (retries); each driver's folder has one file an operation.
+//! what was read), `appends` (what is written together), `sql` (statements) and `attempt` (retries); each driver's folder has one file an operation.
 //!
 //! # What is absent
 //!
 //! No caches: every read asks the database. No background tasks: leases expire by the `now` that a caller presents.
 //! No deletion apart from `SessionStore::delete`.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod appends;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod attempt;
 mod retry;

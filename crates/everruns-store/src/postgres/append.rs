@@ -1,66 +1,163 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use everruns_core::failpoint::hit;
-use everruns_core::session::{AppendReceipt, StoreError};
+use everruns_core::session::StoreError;
+use sqlx::{Postgres, Transaction};
 
 use super::database::Database;
-use super::lock::lock_session;
+use super::lock::{lock_free_sessions, lock_session};
+use crate::appends::{Answer, Appends, OPERATION, Plan, WritesGroups};
 use crate::attempt::{Fault, Repeat};
-use crate::rows::{AppendRow, to_stored};
-use crate::rules::{self, Append, Batch};
-use crate::sql;
+use crate::rows::{AppendRow, PlacedRow};
+use crate::rules::Batch;
 
-const OPERATION: &str = "append events";
+/// What appends have to know, by their place in the group, from 0: arrays of `session, key`.
+const STATES: &str = "SELECT a.place - 1 AS place, s.last_seq, l.token, l.owner, \
+            e.seq AS applied_first, e.batch_last AS applied_last \
+     FROM UNNEST($1::TEXT[], $2::TEXT[]) WITH ORDINALITY AS a (session, key, place) \
+     JOIN sessions s ON s.id = a.session \
+     LEFT JOIN leases l ON l.session_id = s.id \
+     LEFT JOIN events e ON e.session_id = s.id AND e.idempotency_key = a.key";
 
-pub(super) async fn append(
-    database: &Arc<Database>,
-    batch: Batch,
-) -> Result<AppendReceipt, StoreError> {
-    let batch = Arc::new(batch);
-    database
-        .write(OPERATION, Repeat::Safe, move |database| {
-            let batch = Arc::clone(&batch);
-            async move { append_once(&database, &batch).await }
+/// Adds events, and notes them at their sessions, whose time of the last change never goes back: arrays of
+/// `session, seq, at, payload, key or null, batch_last or null`, then of `session, last_seq, updated_at, agent or null`.
+const INSERT_AND_NOTE: &str = "WITH added AS (\
+         INSERT INTO events (session_id, seq, at, payload, idempotency_key, batch_last) \
+         SELECT * FROM UNNEST($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::TEXT[], $5::TEXT[], $6::BIGINT[])\
+     ) \
+     UPDATE sessions SET last_seq = noted.last_seq, updated_at = GREATEST(sessions.updated_at, noted.at), \
+         agent = COALESCE(noted.agent, sessions.agent) \
+     FROM UNNEST($7::TEXT[], $8::BIGINT[], $9::BIGINT[], $10::TEXT[]) AS noted (session, last_seq, at, agent) \
+     WHERE sessions.id = noted.session";
+
+impl WritesGroups for Database {
+    fn appends(&self) -> &Appends {
+        &self.appends
+    }
+
+    async fn append_all(
+        self: &Arc<Self>,
+        batches: Arc<[Arc<Batch>]>,
+    ) -> Result<Vec<Option<Answer>>, StoreError> {
+        self.write(OPERATION, Repeat::Safe, move |database| {
+            let batches = Arc::clone(&batches);
+            async move { append_once(&database, &batches).await }
         })
         .await
+    }
 }
 
-async fn append_once(database: &Database, batch: &Batch) -> Result<AppendReceipt, Fault> {
-    let request = &batch.request;
+async fn append_once(
+    database: &Database,
+    batches: &[Arc<Batch>],
+) -> Result<Vec<Option<Answer>>, Fault> {
     let mut transaction = database.begin().await?;
-    lock_session(&mut transaction, &request.session).await?;
-    let row: Option<AppendRow> = sqlx::query_as(sql::events::APPEND_STATE)
-        .bind(request.session.as_str())
-        .bind(&request.idempotency_key)
-        .fetch_optional(&mut *transaction)
-        .await?;
-    let receipt = match rules::append(batch, row)? {
-        Append::Answer(receipt) => return Ok(receipt),
-        Append::Apply(receipt) => receipt,
-    };
-    let first = to_stored(OPERATION, receipt.first.0)?;
-    let last = to_stored(OPERATION, receipt.last.0)?;
-    for (seq, payload) in (first..=last).zip(&batch.payloads) {
-        let is_first = seq == first;
-        sqlx::query(sql::events::INSERT)
-            .bind(request.session.as_str())
-            .bind(seq)
-            .bind(request.at.as_millis())
-            .bind(payload)
-            .bind(is_first.then_some(&request.idempotency_key))
-            .bind(is_first.then_some(last))
-            .execute(&mut *transaction)
-            .await?;
+    let is_locked = lock(&mut transaction, batches).await?;
+    let ours = batches.iter().zip(&is_locked);
+    let ours: Vec<&Batch> = ours
+        .filter_map(|(batch, is_locked)| is_locked.then_some(batch.as_ref()))
+        .collect();
+    let states = states(&mut transaction, &ours).await?;
+    let plan = Plan::new(ours.into_iter().zip(states));
+    if !plan.notes.is_empty() {
+        insert_and_note(&mut transaction, &plan).await?;
+        hit("store.append.before-commit")?;
+        transaction.commit().await?;
+        hit("store.append.after-commit")?;
     }
-    sqlx::query(sql::sessions::NOTE_APPEND)
-        .bind(request.session.as_str())
-        .bind(last)
-        .bind(request.at.as_millis())
-        .bind(&batch.agent)
-        .execute(&mut *transaction)
+    let mut answers = plan.outcomes.into_iter();
+    let answers = is_locked
+        .into_iter()
+        .map(|is_locked| is_locked.then(|| answers.next()).flatten());
+    Ok(answers.collect())
+}
+
+/// Locks the sessions of the batches, and says of which batches. One batch waits for its session; several leave out those
+/// that somebody else has, so that they neither wait nor wait for each other, and those that are not recorded.
+async fn lock(
+    transaction: &mut Transaction<'static, Postgres>,
+    batches: &[Arc<Batch>],
+) -> Result<Vec<bool>, Fault> {
+    if let [batch] = batches {
+        lock_session(transaction, &batch.request.session).await?;
+        return Ok(vec![true]);
+    }
+    let sessions = batches.iter().map(|batch| batch.request.session.as_str());
+    let locked = lock_free_sessions(transaction, &sessions.clone().collect::<Vec<_>>()).await?;
+    let locked: HashSet<String> = locked.into_iter().collect();
+    Ok(sessions.map(|session| locked.contains(session)).collect())
+}
+
+/// What is stored about each batch's session and key; nothing about a session that is not recorded.
+async fn states(
+    transaction: &mut Transaction<'static, Postgres>,
+    batches: &[&Batch],
+) -> Result<Vec<Option<AppendRow>>, Fault> {
+    let requests = batches.iter().map(|batch| &batch.request);
+    let (sessions, keys): (Vec<&str>, Vec<&str>) = requests
+        .map(|request| (request.session.as_str(), request.idempotency_key.as_str()))
+        .unzip();
+    let rows = sqlx::query_as(STATES)
+        .bind(sessions)
+        .bind(keys)
+        .fetch_all(&mut **transaction)
         .await?;
-    hit("store.append.before-commit")?;
-    transaction.commit().await?;
-    hit("store.append.after-commit")?;
-    Ok(receipt)
+    Ok(PlacedRow::in_order(rows, batches.len()))
+}
+
+async fn insert_and_note(
+    transaction: &mut Transaction<'static, Postgres>,
+    plan: &Plan<'_>,
+) -> Result<(), Fault> {
+    let events = || plan.events.iter();
+    let requests = || events().map(|event| &event.batch.request);
+    let keys = events().map(|event| {
+        let key = &event.batch.request.idempotency_key;
+        event.batch_last.map(|_| key.as_str())
+    });
+    let notes = || plan.notes.iter();
+    sqlx::query(INSERT_AND_NOTE)
+        .bind(requests().map(|to| to.session.as_str()).collect::<Vec<_>>())
+        .bind(events().map(|event| event.seq).collect::<Vec<_>>())
+        .bind(requests().map(|to| to.at.as_millis()).collect::<Vec<_>>())
+        .bind(events().map(|event| event.payload).collect::<Vec<_>>())
+        .bind(keys.collect::<Vec<_>>())
+        .bind(events().map(|event| event.batch_last).collect::<Vec<_>>())
+        .bind(notes().map(|note| note.session).collect::<Vec<_>>())
+        .bind(notes().map(|note| note.last_seq).collect::<Vec<_>>())
+        .bind(notes().map(|note| note.at).collect::<Vec<_>>())
+        .bind(notes().map(|note| note.agent).collect::<Vec<_>>())
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use everruns_testkit::postgres::Server;
+
+    use super::super::PostgresSessionStore;
+    use crate::appends::groups;
+
+    #[tokio::test]
+    async fn groups_are_written_as_the_batches_alone() {
+        let Some(server) = Server::start().unwrap() else {
+            let in_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+            let message =
+                "NOT RUN: no PostgreSQL (initdb, postgres) in PATH or /usr/lib/postgresql";
+            assert!(!in_ci, "{message}");
+            eprintln!("{message}");
+            return;
+        };
+        let store = PostgresSessionStore::connect(&server.database("postgres"))
+            .await
+            .unwrap();
+        let database = &store.database;
+        groups::batches_of_one_session_see_those_before_them(database, &store).await;
+        groups::a_key_is_applied_once_in_a_group_and_in_later_ones(database, &store).await;
+        groups::one_that_is_refused_changes_nothing_and_stops_no_other(database, &store).await;
+        groups::a_group_may_be_large(database, &store, 130).await;
+        store.close().await;
+    }
 }

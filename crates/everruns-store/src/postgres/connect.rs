@@ -10,6 +10,7 @@ use super::database::Database;
 use super::judge::judge;
 use super::migrate;
 use crate::RetryPolicy;
+use crate::appends::Appends;
 use crate::attempt::{self, Repeat};
 
 pub(super) const OPERATION: &str = "connect to the database";
@@ -41,6 +42,7 @@ pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, 
         location,
         pool,
         policy,
+        appends: Appends::default(),
     };
     match migrate::migrate(&database).await {
         Ok(()) => Ok(database),

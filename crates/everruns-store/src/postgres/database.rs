@@ -6,6 +6,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 
 use super::judge::judge;
 use crate::RetryPolicy;
+use crate::appends::Appends;
 use crate::attempt::{self, Fault, Repeat};
 use crate::task::to_its_end;
 
@@ -16,6 +17,7 @@ pub(super) struct Database {
     pub(super) location: PathBuf,
     pub(super) pool: PgPool,
     pub(super) policy: RetryPolicy,
+    pub(super) appends: Appends,
 }
 
 impl Database {

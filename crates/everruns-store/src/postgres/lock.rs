@@ -18,6 +18,18 @@ pub(super) async fn lock_session(
     Ok(())
 }
 
+/// As [`lock_session`] for those of `sessions` that nobody else has locked, which it gives.
+pub(super) async fn lock_free_sessions(
+    transaction: &mut Transaction<'static, Postgres>,
+    sessions: &[&str],
+) -> Result<Vec<String>, Fault> {
+    let free = "SELECT id FROM sessions WHERE id = ANY($1) FOR UPDATE SKIP LOCKED";
+    Ok(sqlx::query_scalar(free)
+        .bind(sessions)
+        .fetch_all(&mut **transaction)
+        .await?)
+}
+
 /// Lets nobody else bind the head until the transaction ends. Always after the session, so that two cannot wait for
 /// each other.
 pub(super) async fn lock_head(

@@ -13,8 +13,9 @@ use everruns_core::session::{
 use everruns_core::workspace::WorkspaceBinding;
 
 use super::database::Database;
-use super::{append, bind, connect, create, delete, events, fork, lease, list};
+use super::{bind, connect, create, delete, events, fork, lease, list};
 use crate::RetryPolicy;
+use crate::appends;
 use crate::rules::{Batch, Claim, Fork};
 
 /// Sessions in one PostgreSQL database. Cheap to clone; the clones share their connections.
@@ -23,6 +24,9 @@ use crate::rules::{Batch, Claim, Fork};
 /// durable as the server's `synchronous_commit` says. A change whose future is dropped is finished nevertheless, or
 /// not begun. When the connection is lost while a change is committed, the change is made again where that is the
 /// same as making it once; recording and deleting a session answer `Unavailable` instead.
+///
+/// Appends that wait at the same time share one transaction, on one of at most 8 connections. Those to a session whose row
+/// somebody else has locked do not hold up the rest of it.
 #[derive(Clone)]
 pub struct PostgresSessionStore {
     pub(super) database: Arc<Database>,
@@ -91,7 +95,7 @@ impl SessionStore for PostgresSessionStore {
     }
 
     async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
-        append::append(&self.database, Batch::new(request)?).await
+        appends::append(&self.database, Batch::new(request)?).await
     }
 
     async fn events(

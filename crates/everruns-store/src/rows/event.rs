@@ -39,6 +39,30 @@ pub(crate) struct AppendRow {
     pub(crate) applied_last: Option<i64>,
 }
 
+/// What one append of a group has to know.
+#[derive(Debug, sqlx::FromRow)]
+pub(crate) struct PlacedRow {
+    /// The append's place in the group, from 0.
+    place: i64,
+    #[sqlx(flatten)]
+    row: AppendRow,
+}
+
+impl PlacedRow {
+    /// The rows by place, for so many appends; nothing for one whose session is not recorded.
+    pub(crate) fn in_order(rows: Vec<Self>, count: usize) -> Vec<Option<AppendRow>> {
+        let mut ordered = Vec::new();
+        ordered.resize_with(count, || None);
+        for Self { place, row } in rows {
+            let place = usize::try_from(place).ok();
+            if let Some(state) = place.and_then(|place| ordered.get_mut(place)) {
+                *state = Some(row);
+            }
+        }
+        ordered
+    }
+}
+
 /// A lease; `owner` and `expires_at` are null when nobody holds it, `token` too when nobody ever did.
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct LeaseRow {

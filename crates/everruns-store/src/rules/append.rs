@@ -2,9 +2,8 @@ use everruns_core::session::{
     AppendReceipt, AppendRequest, EventPayload, FencingToken, Sequence, StoreError,
 };
 
+use crate::appends::OPERATION;
 use crate::rows::{AppendRow, from_stored, to_stored};
-
-const OPERATION: &str = "append events";
 
 /// An append in the form in which it is stored.
 #[derive(Debug)]

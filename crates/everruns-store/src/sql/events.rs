@@ -1,12 +1,3 @@
-/// What an append has to know: `session, key`.
-#[cfg(feature = "postgres")]
-pub(crate) const APPEND_STATE: &str = "SELECT s.last_seq, l.token, l.owner, \
-            e.seq AS applied_first, e.batch_last AS applied_last \
-     FROM sessions s \
-     LEFT JOIN leases l ON l.session_id = s.id \
-     LEFT JOIN events e ON e.session_id = s.id AND e.idempotency_key = $2 \
-     WHERE s.id = $1";
-
 /// Adds an event: `session, seq, at, payload, key or null, batch_last or null`.
 pub(crate) const INSERT: &str = "INSERT INTO events \
      (session_id, seq, at, payload, idempotency_key, batch_last) VALUES ($1, $2, $3, $4, $5, $6)";

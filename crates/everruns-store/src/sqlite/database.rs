@@ -4,9 +4,9 @@ use std::sync::Arc;
 use everruns_core::session::StoreError;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
-use super::group::Appends;
 use super::judge::judge;
 use crate::RetryPolicy;
+use crate::appends::Appends;
 use crate::attempt::{self, Fault, Repeat};
 use crate::task::to_its_end;
 

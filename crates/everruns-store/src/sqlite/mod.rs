@@ -12,7 +12,6 @@ mod delete;
 mod draft;
 mod events;
 mod fork;
-mod group;
 mod host;
 mod judge;
 mod lease;
@@ -20,7 +19,6 @@ mod list;
 mod many;
 mod migrate;
 mod open;
-mod plan;
 mod probe;
 #[cfg(unix)]
 mod replace;

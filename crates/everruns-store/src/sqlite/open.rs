@@ -8,9 +8,9 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 use super::database::Database;
-use super::group::Appends;
 use super::{access, host, migrate, probe};
 use crate::RetryPolicy;
+use crate::appends::Appends;
 use crate::task::blocking;
 
 pub(super) const OPERATION: &str = "open the database";

@@ -16,8 +16,9 @@ use everruns_core::workspace::WorkspaceBinding;
 use super::database::Database;
 #[cfg(unix)]
 use super::{backup, replace};
-use super::{bind, create, delete, events, fork, group, lease, list, open};
+use super::{bind, create, delete, events, fork, lease, list, open};
 use crate::RetryPolicy;
+use crate::appends;
 use crate::rules::{Batch, Claim, Fork};
 
 /// Sessions in one SQLite file. Cheap to clone; the clones share their connections.
@@ -160,7 +161,7 @@ impl SessionStore for SqliteSessionStore {
     }
 
     async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
-        group::append(&self.database, Batch::new(request)?).await
+        appends::append(&self.database, Batch::new(request)?).await
     }
 
     async fn events(

@@ -8,9 +8,8 @@ use everruns_core::clock::Timestamp;
 use everruns_core::failpoint;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{
-    AppendRequest, EventPayload, FencingToken, LeaseOwner, Sequence, SessionStore as _, StoreError,
+    AppendRequest, EventPayload, FencingToken, LeaseOwner, Sequence, SessionStore, StoreError,
 };
-use everruns_store::SqliteSessionStore;
 use futures::future::join_all;
 
 use crate::support::child;
@@ -18,6 +17,14 @@ use crate::support::place::Place;
 use crate::support::samples::new_session;
 
 const APPENDS: u64 = 40;
+
+on_each! {
+    /// The figure depends on the disk: without flushes to share there is nothing to gain. So that the test means
+    /// something on any machine, it only refuses that many sessions are slower than one.
+    many_sessions_append_no_slower_than_one,
+    /// One batch that is refused does not stop those which are written with it.
+    each_of_a_group_gets_its_own_answer,
+}
 
 fn request(session: &SessionId, token: FencingToken, place: u64) -> AppendRequest {
     AppendRequest {
@@ -32,7 +39,7 @@ fn request(session: &SessionId, token: FencingToken, place: u64) -> AppendReques
     }
 }
 
-async fn leased(store: &SqliteSessionStore, name: &str) -> (SessionId, FencingToken) {
+async fn leased(store: &dyn SessionStore, name: &str) -> (SessionId, FencingToken) {
     let session = new_session(name);
     let id = session.id.clone();
     store.create(session).await.unwrap();
@@ -44,19 +51,15 @@ async fn leased(store: &SqliteSessionStore, name: &str) -> (SessionId, FencingTo
 }
 
 /// So many sessions append one event after the other; gives the appends a second.
-async fn throughput(sessions: u64) -> f64 {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
-        .await
-        .unwrap();
+async fn throughput(store: &Arc<dyn SessionStore>, sessions: u64) -> f64 {
     let mut leases = Vec::new();
     for number in 0..sessions {
-        leases.push(leased(&store, &format!("ses_{number}")).await);
+        leases.push(leased(store.as_ref(), &format!("ses_{sessions}_{number}")).await);
     }
     let began = Instant::now();
     let mut tasks = Vec::new();
     for (id, token) in leases {
-        let store = store.clone();
+        let store = Arc::clone(store);
         tasks.push(tokio::spawn(async move {
             for place in 0..APPENDS {
                 store.append(request(&id, token, place)).await.unwrap();
@@ -72,11 +75,10 @@ async fn throughput(sessions: u64) -> f64 {
     f64::from(appends) / began.elapsed().as_secs_f64()
 }
 
-/// The figure depends on the disk: without flushes to share there is nothing to gain. So that the test means
-/// something on any machine, it only refuses that many sessions are slower than one.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_sessions_append_no_slower_than_one() {
-    let (one, many) = (throughput(1).await, throughput(16).await);
+async fn many_sessions_append_no_slower_than_one(place: Place) {
+    let store = place.open().await;
+    let one = throughput(&store, 1).await;
+    let many = throughput(&store, 16).await;
     println!(
         "1 session: {one:.0} appends/s; 16 sessions: {many:.0} appends/s, {:.1} times",
         many / one
@@ -87,17 +89,12 @@ async fn many_sessions_append_no_slower_than_one() {
     );
 }
 
-/// One batch that is refused does not stop those which are written with it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_of_a_group_gets_its_own_answer() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
-        .await
-        .unwrap();
+async fn each_of_a_group_gets_its_own_answer(place: Place) {
+    let store = place.open().await;
     let mut tasks = Vec::new();
     for number in 0..30_u64 {
-        let (id, token) = leased(&store, &format!("ses_{number}")).await;
-        let store = store.clone();
+        let (id, token) = leased(store.as_ref(), &format!("ses_{number}")).await;
+        let store = Arc::clone(&store);
         tasks.push(tokio::spawn(async move {
             match number % 3 {
                 0 => store
@@ -128,25 +125,38 @@ async fn each_of_a_group_gets_its_own_answer() {
     }
 }
 
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn those_that_wait_share_a_commit_in_sqlite() {
+    let test = concat!(module_path!(), "::those_that_wait_share_a_commit_in_sqlite");
+    those_that_wait_share_a_commit_unless_it_fails(Place::sqlite(test)).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn those_that_wait_share_a_commit_in_postgres() {
+    let test = concat!(
+        module_path!(),
+        "::those_that_wait_share_a_commit_in_postgres"
+    );
+    if let Some(place) = Place::postgres(test).await {
+        those_that_wait_share_a_commit_unless_it_fails(place).await;
+    }
+}
+
 /// Counted where a transaction is about to be committed, in a process of its own. All begin to wait before the first is
 /// written, because the one thread first asks each of them to begin.
-#[tokio::test]
-async fn those_that_wait_share_a_commit_unless_it_fails() {
-    const TEST: &str = concat!(
-        module_path!(),
-        "::those_that_wait_share_a_commit_unless_it_fails"
-    );
-    let place = Place::sqlite(TEST);
+async fn those_that_wait_share_a_commit_unless_it_fails(place: Place) {
     if !place.is_child {
         let mut child = place.spawn("");
         assert_eq!(child.hear().as_deref(), Some("counted"));
         assert!(child.wait().success());
         return;
     }
-    let store = SqliteSessionStore::open(&place.target).await.unwrap();
+    let store = place.open().await;
     let mut sessions = Vec::new();
     for number in 0..16 {
-        sessions.push(leased(&store, &format!("ses_{number}")).await);
+        sessions.push(leased(store.as_ref(), &format!("ses_{number}")).await);
     }
     let commits = Arc::new(AtomicUsize::new(0));
     let fails = Arc::new(AtomicUsize::new(usize::MAX));
@@ -175,6 +185,7 @@ async fn those_that_wait_share_a_commit_unless_it_fails() {
 }
 
 /// A runtime that shuts down takes along the task that was to write.
+#[cfg(feature = "sqlite")]
 #[test]
 fn who_comes_after_a_writer_that_has_gone_writes() {
     let runtime = || {
@@ -187,7 +198,9 @@ fn who_comes_after_a_writer_that_has_gone_writes() {
     let stays = runtime();
     let (store, session, token) = stays.block_on(async {
         let file = folder.path().join("sessions.db");
-        let store = SqliteSessionStore::open(file).await.unwrap();
+        let store = everruns_store::SqliteSessionStore::open(file)
+            .await
+            .unwrap();
         let (session, token) = leased(&store, "s").await;
         (store, session, token)
     });

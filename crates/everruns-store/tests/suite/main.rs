@@ -13,6 +13,7 @@ mod conformance;
 mod crashing;
 mod deleting;
 mod details;
+mod grouping;
 mod processes;
 mod schema;
 
@@ -22,8 +23,6 @@ mod backup;
 mod bad_files;
 #[cfg(feature = "sqlite")]
 mod full_disk;
-#[cfg(feature = "sqlite")]
-mod grouping;
 #[cfg(feature = "postgres")]
 mod postgres_faults;
 #[cfg(feature = "sqlite")]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use everruns_core::session::{SessionStore as _, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 use everruns_store::{PostgresSessionStore, RetryPolicy};
+use futures::future::join_all;
 use sqlx::{Connection as _, PgConnection};
 
 use crate::support::proxy::{Cut, Proxy};
@@ -174,6 +175,86 @@ async fn a_locked_session_does_not_hold_up_others() {
         .unwrap();
     append(&store, "t", token, 0, "key").await.unwrap();
     store.delete(&id("t"), Some(token)).await.unwrap();
+}
+
+/// The same for those that wait to be written together: whoever has the locked session waits alone. One thread asks all of
+/// them to begin before the first is written.
+#[tokio::test]
+async fn a_locked_session_does_not_hold_up_its_group() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    let names = ["s", "t", "u"];
+    let mut tokens = Vec::new();
+    for name in names {
+        tokens.push(leased(&store, name).await);
+    }
+    let mut other = raw(&url).await;
+    let mut lock = other.begin().await.unwrap();
+    sqlx::raw_sql("SELECT 1 FROM sessions WHERE id = 't' FOR UPDATE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let held = append(&store, "t", tokens[1], 0, "key");
+    let free = join_all([
+        append(&store, "s", tokens[0], 0, "key"),
+        append(&store, "u", tokens[2], 0, "key"),
+    ]);
+    tokio::pin!(held);
+    let free = tokio::select! {
+        biased;
+        held = &mut held => panic!("{held:?} while another has the session"),
+        free = free => free,
+    };
+    assert!(free.iter().all(Result::is_ok), "{free:?}");
+    assert!(all_events(&store, "t").await.is_empty());
+    lock.rollback().await.unwrap();
+    held.await.unwrap();
+    for name in names {
+        assert_eq!(all_events(&store, name).await.len(), 1);
+    }
+}
+
+/// Proves H70 for those that are written together: each is there once, and is told so.
+#[tokio::test]
+async fn h70_a_connection_lost_at_the_commit_of_a_group() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let proxy = Proxy::start(server.port()).await;
+    let store = PostgresSessionStore::connect(&proxy.through(&url))
+        .await
+        .unwrap();
+    let names = ["s", "t", "u"];
+    let mut tokens = Vec::new();
+    for name in names {
+        tokens.push(leased(&store, name).await);
+    }
+    for (place, (cut, replayed)) in [(Cut::BeforeCommit, false), (Cut::AfterCommit, true)]
+        .into_iter()
+        .enumerate()
+    {
+        let place = u64::try_from(place).unwrap();
+        let key = format!("key-{place}");
+        proxy.cut_next(cut);
+        let appends = names.iter().zip(&tokens);
+        let appends = appends.map(|(name, token)| append(&store, name, *token, place, &key));
+        for receipt in join_all(appends).await {
+            let receipt = receipt.unwrap();
+            assert_eq!(
+                (receipt.last.0, receipt.replayed),
+                (place + 1, replayed),
+                "{cut:?}"
+            );
+        }
+        assert!(proxy.has_cut(), "{cut:?} did not happen");
+    }
+    for name in names {
+        assert_eq!(all_events(&store, name).await.len(), 2);
+    }
 }
 
 /// Leases cost no flush; and one that a failing server has lost leaves no token that is given to somebody else.

@@ -2,42 +2,42 @@
 
 use std::collections::HashMap;
 
-use super::append::{OPERATION, Outcomes};
+use super::{Answer, OPERATION};
 use crate::rows::{AppendRow, to_stored};
 use crate::rules::{self, Append, Batch};
 
 /// A row of `events`.
 #[derive(Debug)]
-pub(super) struct NewEvent<'a> {
-    pub(super) batch: &'a Batch,
-    pub(super) seq: i64,
-    pub(super) payload: &'a str,
+pub(crate) struct NewEvent<'a> {
+    pub(crate) batch: &'a Batch,
+    pub(crate) seq: i64,
+    pub(crate) payload: &'a str,
     /// The place of the batch's last event, with its first one.
-    pub(super) batch_last: Option<i64>,
+    pub(crate) batch_last: Option<i64>,
 }
 
 /// How a row of `sessions` changes.
 #[derive(Debug)]
-pub(super) struct Note<'a> {
-    pub(super) session: &'a str,
-    pub(super) last_seq: i64,
-    pub(super) at: i64,
-    pub(super) agent: Option<&'a str>,
+pub(crate) struct Note<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) last_seq: i64,
+    pub(crate) at: i64,
+    pub(crate) agent: Option<&'a str>,
 }
 
 /// What to write, and what to answer once it is written.
 #[derive(Debug, Default)]
-pub(super) struct Plan<'a> {
-    pub(super) outcomes: Outcomes,
-    pub(super) events: Vec<NewEvent<'a>>,
+pub(crate) struct Plan<'a> {
+    pub(crate) outcomes: Vec<Answer>,
+    pub(crate) events: Vec<NewEvent<'a>>,
     /// One for each session that changes.
-    pub(super) notes: Vec<Note<'a>>,
+    pub(crate) notes: Vec<Note<'a>>,
 }
 
 impl<'a> Plan<'a> {
     /// Decides on batches in their order, given what is stored about the session and the key of each: every one finds
     /// what those before it do.
-    pub(super) fn new(batches: impl IntoIterator<Item = (&'a Batch, Option<AppendRow>)>) -> Self {
+    pub(crate) fn new(batches: impl IntoIterator<Item = (&'a Batch, Option<AppendRow>)>) -> Self {
         let mut plan = Self::default();
         let mut changed = Changed::default();
         for (batch, mut row) in batches {

@@ -4,22 +4,36 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everruns_core::session::{AppendReceipt, StoreError};
+use everruns_core::session::StoreError;
 use tokio::sync::oneshot;
 
-use super::append::{self, OPERATION};
-use super::database::Database;
+use super::{Answer, OPERATION};
 use crate::rules::Batch;
 
 /// So many at once, so that the first of them does not wait long for the others' statements.
 const LARGEST_GROUP: usize = 64;
 
-type Answer = Result<AppendReceipt, StoreError>;
+/// What a database does with a group.
+pub(crate) trait WritesGroups: Send + Sync + 'static {
+    /// Those that wait for this database.
+    fn appends(&self) -> &Appends;
+
+    /// Appends all batches with one commit. A batch that the rules refuse changes nothing and does not stop the others;
+    /// anything else that fails fails all of them.
+    ///
+    /// No answer for a batch that is better written alone, because somebody else keeps its session locked. A single batch
+    /// always has one.
+    fn append_all(
+        self: &Arc<Self>,
+        batches: Arc<[Arc<Batch>]>,
+    ) -> impl Future<Output = Result<Vec<Option<Answer>>, StoreError>> + Send;
+}
+
 type Waiting = (Arc<Batch>, oneshot::Sender<Answer>);
 
 /// Appends that wait to be written.
 #[derive(Debug, Default)]
-pub(super) struct Appends {
+pub(crate) struct Appends {
     queue: Mutex<Queue>,
 }
 
@@ -37,10 +51,10 @@ impl Appends {
 }
 
 /// Appends a batch, with whatever others wait for; to its end even if the caller is gone.
-pub(super) async fn append(database: &Arc<Database>, batch: Batch) -> Answer {
+pub(crate) async fn append<D: WritesGroups>(database: &Arc<D>, batch: Batch) -> Answer {
     let (sender, answer) = oneshot::channel();
     let is_first = {
-        let mut queue = database.appends.queue();
+        let mut queue = database.appends().queue();
         queue.waiting.push_back((Arc::new(batch), sender));
         !mem::replace(&mut queue.has_writer, true)
     };
@@ -61,12 +75,12 @@ pub(super) async fn append(database: &Arc<Database>, batch: Batch) -> Answer {
 
 /// The one who writes, until nobody waits.
 #[derive(Debug)]
-struct Writer {
-    database: Arc<Database>,
+struct Writer<D: WritesGroups> {
+    database: Arc<D>,
     has_ended: bool,
 }
 
-impl Writer {
+impl<D: WritesGroups> Writer<D> {
     async fn run(mut self) {
         loop {
             // Those who have just got an answer may have more to append, which the same flush can carry.
@@ -81,7 +95,7 @@ impl Writer {
 
     /// Empty when nobody waits; whoever comes then is the first again.
     fn next_group(&mut self) -> Vec<Waiting> {
-        let mut queue = self.database.appends.queue();
+        let mut queue = self.database.appends().queue();
         let count = queue.waiting.len().min(LARGEST_GROUP);
         queue.has_writer = count > 0;
         self.has_ended = !queue.has_writer;
@@ -89,11 +103,11 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl<D: WritesGroups> Drop for Writer<D> {
     /// When its runtime shuts down, whoever waits is told, and whoever comes is the first again.
     fn drop(&mut self) {
         if !self.has_ended {
-            let mut queue = self.database.appends.queue();
+            let mut queue = self.database.appends().queue();
             queue.has_writer = false;
             let waiting = mem::take(&mut queue.waiting);
             drop(queue);
@@ -103,34 +117,47 @@ impl Drop for Writer {
 }
 
 /// Writes a group; when that fails, each of its batches by itself, so that it gets an answer of its own.
-async fn write(database: &Arc<Database>, group: Vec<(Arc<Batch>, oneshot::Sender<Answer>)>) {
+async fn write<D: WritesGroups>(database: &Arc<D>, group: Vec<Waiting>) {
     let batches: Arc<[Arc<Batch>]> = group.iter().map(|(batch, _)| Arc::clone(batch)).collect();
-    match append::append(database, batches).await {
-        Ok(outcomes) => {
-            for ((_, sender), outcome) in group.into_iter().zip(outcomes) {
-                // Nobody waits any more when the runtime shuts down.
-                drop(sender.send(outcome));
+    let is_single = group.len() == 1;
+    let answers = match database.append_all(batches).await {
+        Ok(answers) => answers,
+        Err(error) if is_single => vec![Some(Err(error))],
+        Err(_) => {
+            for waiting in group {
+                alone(database, waiting).await;
             }
+            return;
         }
-        Err(error) => {
-            let mut first_error = (group.len() == 1).then_some(error);
-            for (batch, sender) in group {
-                let outcome = match first_error.take() {
-                    Some(error) => Err(error),
-                    None => alone(database, batch).await,
-                };
-                drop(sender.send(outcome));
+    };
+    let mut left = Vec::new();
+    for (waiting, answer) in group.into_iter().zip(answers) {
+        match answer {
+            // Nobody waits any more when the runtime shuts down.
+            Some(answer) => drop(waiting.1.send(answer)),
+            None => left.push(waiting),
+        }
+    }
+    if !left.is_empty() {
+        let database = Arc::clone(database);
+        // Others need not wait until those locks are free.
+        tokio::spawn(async move {
+            for waiting in left {
+                alone(&database, waiting).await;
             }
-        }
+        });
     }
 }
 
-async fn alone(database: &Arc<Database>, batch: Arc<Batch>) -> Answer {
-    let mut outcomes = append::append(database, Arc::new([batch])).await?;
-    outcomes.pop().unwrap_or_else(|| {
-        Err(StoreError::Failed {
-            operation: OPERATION,
-            source: "it had no outcome".into(),
-        })
-    })
+async fn alone<D: WritesGroups>(database: &Arc<D>, (batch, sender): Waiting) {
+    let answer = match database.append_all(Arc::new([batch])).await {
+        Ok(mut answers) => answers.pop().flatten().unwrap_or_else(|| {
+            Err(StoreError::Failed {
+                operation: OPERATION,
+                source: "it had no outcome".into(),
+            })
+        }),
+        Err(error) => Err(error),
+    };
+    drop(sender.send(answer));
 }
