@@ -8,7 +8,11 @@
     reason = "the helpers of tests panic, and say why nothing was tested"
 )]
 
+mod dependencies;
 mod generated;
+mod nasty;
 mod ours;
 mod own_sources;
+mod real_sources;
 mod rg;
+mod same;

@@ -51,29 +51,37 @@ impl Ours<'_> {
         let files = DiskFileSystem::open(self.root, DiskOptions::new(self.locks)).unwrap();
         let mut events: Vec<_> = files.search(query).await.unwrap().collect().await;
         let last = events.pop().unwrap().unwrap();
-        assert!(matches!(last, SearchEvent::Summary(summary) if summary.truncation.is_none()));
+        let SearchEvent::Summary(summary) = last else {
+            panic!("{last:?}");
+        };
+        assert_eq!(summary.truncation, None);
+        assert_eq!((summary.too_large, summary.too_slow), (0, 0), "{summary:?}");
         events.into_iter().map(|event| event.unwrap()).collect()
     }
 
     pub(crate) async fn files(&self, glob: &str) -> BTreeSet<String> {
         let pattern = glob.to_owned();
-        let events = self.events(SearchTarget::Glob { pattern }).await;
-        events
-            .into_iter()
-            .map(|event| match event {
-                SearchEvent::Path(path) => path.relative().to_owned(),
-                other => panic!("{other:?}"),
-            })
-            .collect()
+        paths(self.events(SearchTarget::Glob { pattern }).await)
+    }
+
+    pub(crate) async fn files_of_type(&self, file_type: &str) -> BTreeSet<String> {
+        let pattern = "**".to_owned();
+        let query = self.query(SearchTarget::Glob { pattern });
+        paths(self.found(of_type(query, file_type)).await)
+    }
+
+    /// The files in which something matches.
+    pub(crate) async fn files_with(&self, mut grep: GrepQuery) -> BTreeSet<String> {
+        grep.show = GrepShow::Files;
+        paths(self.events(SearchTarget::Grep(grep)).await)
     }
 
     /// How many lines of each file of the type match.
     pub(crate) async fn counts(&self, pattern: &str, file_type: &str) -> BTreeSet<(String, u64)> {
         let mut grep = GrepQuery::new(pattern);
         grep.show = GrepShow::Counts;
-        let mut query = self.query(SearchTarget::Grep(grep));
-        query.filter = Some(of_types(&[file_type.to_owned()]).unwrap());
-        let events = self.found(query).await;
+        let query = self.query(SearchTarget::Grep(grep));
+        let events = self.found(of_type(query, file_type)).await;
         events
             .into_iter()
             .map(|event| match event {
@@ -102,4 +110,19 @@ impl Ours<'_> {
         assert_eq!(lines.len(), count, "a line was shown twice");
         lines
     }
+}
+
+fn of_type(mut query: SearchQuery, file_type: &str) -> SearchQuery {
+    query.filter = Some(of_types(&[file_type.to_owned()]).unwrap());
+    query
+}
+
+fn paths(events: Vec<SearchEvent>) -> BTreeSet<String> {
+    events
+        .into_iter()
+        .map(|event| match event {
+            SearchEvent::Path(path) => path.relative().to_owned(),
+            other => panic!("{other:?}"),
+        })
+        .collect()
 }

@@ -49,9 +49,32 @@ fn run(folder: &Path, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
+/// Whether `pattern` is an error.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the real program is what these tests compare with"
+)]
+pub(crate) fn refuses(pattern: &str) -> bool {
+    let status = Command::new("rg")
+        .args(["--no-config", "-e", pattern, "-"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.unwrap().code() == Some(2)
+}
+
 /// The files that `rg --files` lists.
 pub(crate) fn files(folder: &Path, arguments: &[&str]) -> BTreeSet<String> {
-    let mut all = vec!["--files", "--null"];
+    paths(folder, "--files", arguments)
+}
+
+/// The files in which something matches.
+pub(crate) fn files_with(folder: &Path, arguments: &[&str]) -> BTreeSet<String> {
+    paths(folder, "--files-with-matches", arguments)
+}
+
+fn paths(folder: &Path, what: &str, arguments: &[&str]) -> BTreeSet<String> {
+    let mut all = vec![what, "--null"];
     all.extend(arguments);
     run(folder, &all)
         .split(|&byte| byte == 0)
@@ -99,6 +122,18 @@ pub(crate) fn counts(folder: &Path, arguments: &[&str]) -> BTreeSet<(String, u64
             (relative(path), count.parse().unwrap())
         })
         .collect()
+}
+
+/// The files with a NUL byte, which are binary to us wherever it is. What `rg` shows of them depends on which files it
+/// searched before.
+pub(crate) fn binary(folder: &Path) -> BTreeSet<String> {
+    let mut all = files(folder, &["--no-ignore", "--hidden"]);
+    all.retain(|path| {
+        let bytes = std::fs::read(folder.join(path)).unwrap();
+        let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+        !is_utf16 && bytes.contains(&0)
+    });
+    all
 }
 
 fn relative(path: &str) -> String {
