@@ -21,26 +21,20 @@ pub(crate) struct TreeChange {
 /// changed.
 pub(crate) fn changes(before: &Tree, after: &Tree) -> Vec<TreeChange> {
     let mut found = Vec::new();
-    compare(
-        &WorkspacePath::root(),
-        Some(before.top()),
-        Some(after.top()),
-        &mut found,
-    );
+    let (before, after) = (Some(before.top()), Some(after.top()));
+    if !is_same(before, after) {
+        compare(&WorkspacePath::root(), before, after, &mut found);
+    }
     found
 }
 
+/// Tells how two nodes of one path differ.
 fn compare(
     path: &WorkspacePath,
     before: Option<&Node>,
     after: Option<&Node>,
     found: &mut Vec<TreeChange>,
 ) {
-    match (before, after) {
-        (Some(Node::Folder(old)), Some(Node::Folder(new))) if old.is_same(new) => return,
-        (Some(Node::File(old)), Some(Node::File(new))) if old.is_same(new) => return,
-        _ => {}
-    }
     let (before_file, after_file) = (as_file(before), as_file(after));
     if before_file.is_some() || after_file.is_some() {
         found.push(TreeChange {
@@ -50,18 +44,23 @@ fn compare(
         });
     }
     let (old, new) = (as_folder(before), as_folder(after));
-    let names = Children::names_apart(old.map(Folder::children), new.map(Folder::children));
-    for name in names {
-        let (old, new) = (child(old, name), child(new, name));
+    for apart in Children::apart(old.map(Folder::children), new.map(Folder::children)) {
+        if is_same(apart.before, apart.after) {
+            continue;
+        }
         // Names in a tree are components of parsed paths, and a path of the tree is one of the namespace.
-        if let Ok(path) = path.join(name) {
-            compare(&path, old, new, found);
+        if let Ok(path) = path.join(apart.name) {
+            compare(&path, apart.before, apart.after, found);
         }
     }
 }
 
-fn child<'a>(folder: Option<&'a Folder>, name: &str) -> Option<&'a Node> {
-    folder?.children().get(name)
+fn is_same(before: Option<&Node>, after: Option<&Node>) -> bool {
+    match (before, after) {
+        (Some(Node::Folder(old)), Some(Node::Folder(new))) => old.is_same(new),
+        (Some(Node::File(old)), Some(Node::File(new))) => old.is_same(new),
+        _ => false,
+    }
 }
 
 fn as_file(node: Option<&Node>) -> Option<Arc<File>> {

@@ -1,220 +1,65 @@
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
-use std::mem;
 use std::sync::Arc;
 
-use super::looked::Looked;
-use super::name::{Name, Start, Wanted};
+use super::apart::{AllApart, Apart};
+use super::block::{Block, Entry};
+use super::entries::Entries;
+use super::name::Wanted;
 use super::node::Node;
 
-/// The most entries of one run. Small enough to copy at once, large enough to keep the list of runs short.
-const MAX_RUN: usize = 128;
-
-type Entry = (Name, Node);
-
-/// Neighbouring entries.
-#[derive(Clone, Debug)]
-struct Run {
-    entries: Vec<Entry>,
-    looked: Looked,
-}
-
-impl Run {
-    fn entries(&self) -> &[Entry] {
-        self.looked.note();
-        &self.entries
-    }
-
-    fn entries_mut(&mut self) -> &mut Vec<Entry> {
-        self.looked.note();
-        &mut self.entries
-    }
-}
-
-/// A run in the list of a folder.
-#[derive(Clone, Debug)]
-struct Listed {
-    /// The beginning of the run's first name, so that the right run is found without looking into the others.
-    start: Start,
-    run: Arc<Run>,
-}
-
-impl Listed {
-    fn new(entries: Vec<Entry>) -> Option<Self> {
-        Some(Self {
-            start: entries.first()?.0.start(),
-            run: Arc::new(Run {
-                entries,
-                looked: Looked::default(),
-            }),
-        })
-    }
-
-    /// Changes the run, which becomes this folder's own. `false` says that nothing is left of it.
-    fn change<T>(&mut self, change: impl FnOnce(&mut Vec<Entry>) -> T) -> (T, bool) {
-        let entries = Arc::make_mut(&mut self.run).entries_mut();
-        let done = change(entries);
-        match entries.first() {
-            Some((first, _)) => {
-                self.start = first.start();
-                (done, true)
-            }
-            None => (done, false),
-        }
-    }
-
-    fn starts_after(&self, name: Wanted<'_>) -> bool {
-        match self.start.cmp(&name.start) {
-            Ordering::Less => false,
-            Ordering::Greater => true,
-            Ordering::Equal => {
-                let first = self.run.entries().first();
-                first.is_some_and(|(first, _)| first.compare(name).is_gt())
-            }
-        }
-    }
-}
-
-/// The entries of a folder, sorted by name in byte order, in runs that copies of the folder share.
+/// The entries of a folder, sorted by name in byte order, in a tree of blocks that copies of the folder share.
 ///
-/// A change in a copy copies the list of runs and one run, so it stays cheap in folders of any size.
+/// A change in a copy copies the few blocks that lead to the entry, so it stays cheap in folders of any size.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Children {
-    /// None is empty, and names rise from run to run.
-    runs: Vec<Listed>,
+    all: Block,
 }
 
 impl Children {
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.all.is_empty()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
-        let name = Wanted::new(name);
-        let run = self.runs.get(self.run_of(name))?.run.entries();
-        let at = position(run, name).ok()?;
-        run.get(at).map(|(_, node)| node)
+        self.all.get(Wanted::new(name))
     }
 
-    /// The node of `name`, to be changed; its run becomes this folder's own.
+    /// The node of `name`, to be changed; the blocks that it is in become this folder's own.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
-        let name = Wanted::new(name);
-        let at = self.run_of(name);
-        let run = &mut self.runs.get_mut(at)?.run;
-        let at = position(run.entries(), name).ok()?;
-        Arc::make_mut(run)
-            .entries_mut()
-            .get_mut(at)
-            .map(|(_, node)| node)
+        self.all.get_mut(Wanted::new(name))
     }
 
     /// Gives the node that had the name.
     pub(super) fn insert(&mut self, name: &str, node: Node) -> Option<Node> {
-        let wanted = Wanted::new(name);
-        let index = self.run_of(wanted);
-        let Some(listed) = self.runs.get_mut(index) else {
-            self.runs.extend(Listed::new(vec![(Name::new(name), node)]));
-            return None;
-        };
-        let ((replaced, second), _) = listed.change(|run| {
-            let replaced = match position(run, wanted) {
-                Ok(at) => Some(mem::replace(&mut run[at].1, node)),
-                Err(at) => {
-                    run.insert(at, (Name::new(name), node));
-                    None
-                }
-            };
-            let second = (run.len() > MAX_RUN).then(|| run.split_off(MAX_RUN / 2));
-            (replaced, second)
-        });
-        if let Some(second) = second.and_then(Listed::new) {
-            self.runs.insert(index + 1, second);
-        }
-        replaced
+        self.all.insert(Wanted::new(name), node)
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Option<Node> {
-        let name = Wanted::new(name);
-        let index = self.run_of(name);
-        let listed = self.runs.get_mut(index)?;
-        let at = position(listed.run.entries(), name).ok()?;
-        let ((_, node), is_left) = listed.change(|run| run.remove(at));
-        if !is_left {
-            self.runs.remove(index);
-        }
-        Some(node)
+        self.all.remove(Wanted::new(name))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Node)> {
-        self.runs
-            .iter()
-            .flat_map(|listed| listed.run.entries().iter())
-            .map(pair)
+        Entries::all(&self.all).map(pair)
     }
 
     /// The entries with names after this one.
     pub(super) fn after(&self, name: &str) -> impl Iterator<Item = (&Arc<str>, &Node)> {
-        let rest = self.runs.get(self.run_of(Wanted::new(name))..);
-        let entries = rest.unwrap_or_default().iter();
-        let entries = entries
-            .flat_map(|listed| listed.run.entries().iter())
-            .map(pair);
-        entries.skip_while(move |(other, _)| other.as_ref() <= name)
+        Entries::after(&self.all, name).map(pair)
     }
 
-    /// The names in either of two folders, sorted, without those in runs that both share.
-    pub(super) fn names_apart<'a>(
-        one: Option<&'a Self>,
-        two: Option<&'a Self>,
-    ) -> BTreeSet<&'a Arc<str>> {
-        let runs = |side: Option<&'a Self>| side.map_or(&[] as &[_], |side| side.runs.as_slice());
-        let addresses = |side: Option<&'a Self>| -> BTreeSet<_> {
-            runs(side)
-                .iter()
-                .map(|listed| Arc::as_ptr(&listed.run))
-                .collect()
-        };
-        let (in_one, in_two) = (addresses(one), addresses(two));
-        let is_shared = |listed: &&Listed| {
-            let at = Arc::as_ptr(&listed.run);
-            in_one.contains(&at) && in_two.contains(&at)
-        };
-        let all = runs(one).iter().chain(runs(two));
-        let apart = all.filter(|listed| !is_shared(listed));
-        apart
-            .flat_map(|listed| listed.run.entries().iter())
-            .map(|(name, _)| &name.whole)
-            .collect()
+    /// What two folders have at each name, in order, without names in blocks that both share.
+    pub(super) fn apart<'a>(
+        before: Option<&'a Self>,
+        after: Option<&'a Self>,
+    ) -> impl Iterator<Item = Apart<'a>> {
+        let block = |folder: Option<&'a Self>| folder.map(|folder| &folder.all);
+        AllApart::new(block(before), block(after))
     }
 
-    /// How many runs of this folder and all below were looked at since this was last asked.
+    /// How many blocks of this folder and of all below were looked at since this was last asked.
     #[cfg(test)]
     pub(super) fn take_looked(&self) -> usize {
-        let of_run = |listed: &Listed| {
-            let own = usize::from(listed.run.looked.take());
-            let below = listed.run.entries.iter().map(|(_, node)| match node {
-                Node::Folder(folder) => folder.children().take_looked(),
-                Node::File(_) => 0,
-            });
-            own + below.sum::<usize>()
-        };
-        self.runs.iter().map(of_run).sum()
+        self.all.take_looked()
     }
-
-    /// The run that holds `name`, or would: the last one that does not start after it.
-    fn run_of(&self, name: Wanted<'_>) -> usize {
-        if self.runs.len() < 2 {
-            return 0;
-        }
-        let after = self
-            .runs
-            .partition_point(|listed| !listed.starts_after(name));
-        after.saturating_sub(1)
-    }
-}
-
-fn position(run: &[Entry], name: Wanted<'_>) -> Result<usize, usize> {
-    run.binary_search_by(|(other, _)| other.compare(name))
 }
 
 fn pair(entry: &Entry) -> (&Arc<str>, &Node) {
@@ -223,6 +68,8 @@ fn pair(entry: &Entry) -> (&Arc<str>, &Node) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use everruns_core::clock::Timestamp;
     use proptest::prelude::*;
 
@@ -235,9 +82,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// Entries in runs are what entries in a set are, and a copy keeps its own.
+        /// Entries in blocks are what entries in a set are, and a copy keeps its own.
         #[test]
-        fn runs_agree_with_a_set(steps in prop::collection::vec((0_u32..600, 0_u8..4), 0..1_200)) {
+        fn blocks_agree_with_a_set(steps in prop::collection::vec((0_u32..600, 0_u8..4), 0..1_200)) {
             let (mut children, mut set) = (Children::default(), BTreeSet::new());
             let mut copies = Vec::new();
             for (index, (key, kind)) in steps.iter().enumerate() {
@@ -251,6 +98,7 @@ mod tests {
                     set.insert(name.clone());
                 }
                 prop_assert_eq!(children.get(&name).is_some(), set.contains(&name));
+                children.all.check();
                 if index % 300 == 0 {
                     copies.push((children.clone(), set.clone()));
                 }
@@ -266,18 +114,118 @@ mod tests {
         }
     }
 
-    #[test]
-    fn only_runs_that_differ_are_looked_at() {
-        let mut one = Children::default();
-        for n in 0..10_000 {
-            one.insert(&format!("{n:05}"), Node::empty(Timestamp::default()));
+    /// The names at which two folders differ, told apart one by one.
+    fn differing(before: &Children, after: &Children) -> BTreeSet<String> {
+        let all = before.iter().chain(after.iter());
+        let is_apart = |name: &Arc<str>| match (before.get(name), after.get(name)) {
+            (Some(before), Some(after)) => before.stat() != after.stat(),
+            _ => true,
+        };
+        all.filter(|(name, _)| is_apart(name))
+            .map(|(name, _)| name.to_string())
+            .collect()
+    }
+
+    fn many(count: i64) -> Children {
+        let mut children = Children::default();
+        for number in 0..count {
+            let at = Timestamp::from_millis(number);
+            children.insert(&format!("{number:06}"), Node::empty(at));
         }
-        let mut two = one.clone();
-        two.remove("05000");
-        two.insert("new", Node::empty(Timestamp::default()));
-        let apart = Children::names_apart(Some(&one), Some(&two));
-        assert!(apart.iter().any(|name| name.as_ref() == "05000"));
-        assert!(apart.iter().any(|name| name.as_ref() == "new"));
-        assert!(apart.len() <= 3 * MAX_RUN, "{}", apart.len());
+        children
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// Two folders are told apart at each name where they differ, in order, with what both have there.
+        #[test]
+        fn what_differs_is_found(
+            count in 0_i64..2_000,
+            one in prop::collection::vec((0_i64..2_500, 0_u8..3), 0..80),
+            two in prop::collection::vec((0_i64..2_500, 0_u8..3), 0..80),
+        ) {
+            let common = many(count);
+            let mut sides = [common.clone(), common];
+            for (side, steps) in sides.iter_mut().zip([one, two]) {
+                for (number, kind) in steps {
+                    let name = format!("{number:06}");
+                    match kind {
+                        0 => drop(side.remove(&name)),
+                        1 => drop(side.insert(&name, Node::empty(Timestamp::from_millis(-1)))),
+                        _ => drop(side.insert(&format!("{name}+"), Node::empty(Timestamp::default()))),
+                    }
+                    side.all.check();
+                }
+            }
+            let [before, after] = &sides;
+            let mut found = BTreeSet::new();
+            let mut last = None;
+            for apart in Children::apart(Some(before), Some(after)) {
+                prop_assert!(last < Some(apart.name), "names rise");
+                last = Some(apart.name);
+                let stat = |node: Option<&Node>| node.map(Node::stat);
+                prop_assert_eq!(stat(apart.before), stat(before.get(apart.name)));
+                prop_assert_eq!(stat(apart.after), stat(after.get(apart.name)));
+                if stat(apart.before) != stat(apart.after) {
+                    found.insert(apart.name.to_string());
+                }
+            }
+            prop_assert_eq!(found, differing(before, after));
+        }
+    }
+
+    #[test]
+    fn one_folder_alone_is_all_apart() {
+        let all = many(1_000);
+        let nothing = Children::default();
+        let told = |before, after| Children::apart(before, after).count();
+        assert_eq!(told(Some(&all), None), 1_000);
+        assert_eq!(told(None, Some(&all)), 1_000);
+        assert_eq!(told(Some(&all), Some(&nothing)), 1_000);
+        assert_eq!(told(None, None), 0);
+    }
+
+    /// In a folder of any size, what a change copies and what tells two copies apart stays a few blocks.
+    #[test]
+    fn only_blocks_that_differ_are_looked_at() {
+        let mut looked = Vec::new();
+        for count in [1_000, 30_000] {
+            let one = many(count);
+            let mut two = one.clone();
+            one.take_looked();
+            let middle = format!("{:06}", count / 2);
+            two.remove(&middle);
+            two.insert("new", Node::empty(Timestamp::default()));
+            *two.get_mut("000000").unwrap() = Node::empty(Timestamp::from_millis(9));
+            let names: Vec<String> = Children::apart(Some(&one), Some(&two))
+                .filter(|apart| apart.before.map(Node::stat) != apart.after.map(Node::stat))
+                .map(|apart| apart.name.to_string())
+                .collect();
+            assert_eq!(names, ["000000", &middle, "new"]);
+            looked.push(one.take_looked());
+        }
+        // Three ways down, each one block longer in the larger folder.
+        assert!(looked[0] <= 7 && looked[1] <= 10, "{looked:?} blocks");
+    }
+
+    /// Names that come in order fill the blocks, and those that come from behind or in the middle leave no crumbs.
+    #[test]
+    fn blocks_are_filled() {
+        let count = 10_000;
+        let names: Vec<String> = (0..count).map(|number| format!("{number:06}")).collect();
+        let blocks_of = |names: &mut dyn Iterator<Item = &String>| {
+            let mut children = Children::default();
+            for name in names {
+                children.insert(name, Node::empty(Timestamp::default()));
+            }
+            children.all.check()
+        };
+        let rising = blocks_of(&mut names.iter());
+        assert!(rising < count / 50, "{rising} blocks");
+        let falling = blocks_of(&mut names.iter().rev());
+        assert!(falling < count / 25, "{falling} blocks");
+        let mixed = blocks_of(&mut (0..count).map(|number| &names[number * 7_919 % count]));
+        assert!(mixed < count / 30, "{mixed} blocks");
     }
 }

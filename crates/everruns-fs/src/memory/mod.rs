@@ -1,11 +1,14 @@
 //! Files in memory: a persistent tree whose parts are shared, so that a fork costs nothing.
 
+mod apart;
 mod below;
+mod block;
 mod changes;
 mod checks;
 mod children;
 mod digest;
 mod edit;
+mod entries;
 mod file_system;
 mod folder;
 mod looked;

@@ -64,6 +64,27 @@ impl Name {
     }
 }
 
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Name {}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_start = self.start.cmp(&other.start);
+        by_start.then_with(|| self.whole.cmp(&other.whole))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

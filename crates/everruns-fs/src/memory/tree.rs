@@ -71,7 +71,7 @@ impl Tree {
         })?
     }
 
-    /// How many parts of the tree were looked at since this was last asked; a part is a run of neighbours in a folder.
+    /// How many parts of the tree were looked at since this was last asked; a part is a block of neighbours in a folder.
     #[cfg(test)]
     pub(crate) fn take_looked(&self) -> usize {
         match &self.top {
