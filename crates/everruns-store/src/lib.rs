@@ -6,8 +6,9 @@
 //! | `postgres` | `PostgresSessionStore`: one database, shared by any number of machines |
 //!
 //! Both keep the four tables `sessions`, `workspace_bindings`, `events` and `leases` with the same columns and the
-//! same meaning, and pass the same suite. What is the same lives in `rows` (row ↔ record), `rules` (decisions on
-//! what was read), `appends` (what is written together), `sql` (statements) and `attempt` (retries); each driver's folder has one file an operation.
+//! same meaning, and pass the same suite. What is the same is here once: `operations` (what a store does) on `driver` (what
+//! that asks of a database), with `rows` (row ↔ record), `rules` (decisions on what was read), `appends` (what is written
+//! together), `sql` (statements) and `attempt` (retries). A driver's folder has what is its own.
 //!
 //! # What is absent
 //!
@@ -18,6 +19,10 @@
 mod appends;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod attempt;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod driver;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod operations;
 mod retry;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;

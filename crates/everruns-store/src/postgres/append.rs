@@ -9,6 +9,7 @@ use super::database::Database;
 use super::lock::{lock_free_sessions, lock_session};
 use crate::appends::{Answer, Appends, OPERATION, Plan, WritesGroups};
 use crate::attempt::{Fault, Repeat};
+use crate::driver::Driver as _;
 use crate::rows::{AppendRow, PlacedRow};
 use crate::rules::Batch;
 

@@ -1,14 +1,18 @@
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use everruns_core::session::StoreError;
+use everruns_core::ids::SessionId;
+use everruns_core::workspace::WorkspaceBinding;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use sqlx::{PgPool, Postgres, Transaction};
 
 use super::judge::judge;
+use super::lock;
 use crate::RetryPolicy;
 use crate::appends::Appends;
-use crate::attempt::{self, Fault, Repeat};
-use crate::task::to_its_end;
+use crate::attempt::{Fault, Verdict};
+use crate::driver::{self, Changes as _, Driver, Record, Statement};
+use crate::sql;
 
 /// The connections to one database.
 #[derive(Debug)]
@@ -20,59 +24,54 @@ pub(super) struct Database {
     pub(super) appends: Appends,
 }
 
-impl Database {
-    /// Begins a change. Each statement sees what was committed before it, so what must stay true is locked first.
-    pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, Fault> {
+impl Driver for Database {
+    type Changes = Transaction<'static, Postgres>;
+
+    const LIST: &'static str = sql::sessions::LIST_POSTGRES;
+
+    fn policy(&self) -> RetryPolicy {
+        self.policy
+    }
+
+    fn judge(&self, error: sqlx::Error, operation: &'static str) -> Verdict {
+        judge(error, operation, &self.location)
+    }
+
+    /// Each statement sees what was committed before it, so what must stay true is locked first.
+    async fn begin(&self) -> Result<Self::Changes, Fault> {
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
         Ok(self.pool.begin_with(begin).await?)
     }
 
-    /// As [`begin`](Self::begin); the commit does not wait for the disk. It survives everything but the end of the server,
-    /// and the next change that does wait brings it to the disk.
-    pub(super) async fn begin_unflushed(&self) -> Result<Transaction<'static, Postgres>, Fault> {
-        let mut transaction = self.begin().await?;
-        sqlx::query("SET LOCAL synchronous_commit TO off")
-            .execute(&mut *transaction)
-            .await?;
-        Ok(transaction)
+    async fn begin_unflushed(&self) -> Result<Self::Changes, Fault> {
+        let mut changes = self.begin().await?;
+        let unflushed = Statement::new("SET LOCAL synchronous_commit TO off");
+        changes.run(unflushed).await?;
+        Ok(changes)
     }
 
-    /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.
-    pub(super) async fn write<T, W>(
-        self: &Arc<Self>,
-        operation: &'static str,
-        repeat: Repeat,
-        work: impl Fn(Arc<Self>) -> W + Send + Sync + 'static,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: Future<Output = Result<T, Fault>> + Send + 'static,
-    {
-        let database = Arc::clone(self);
-        to_its_end(operation, async move {
-            attempt::run(
-                database.policy,
-                operation,
-                repeat,
-                |error| judge(error, operation, &database.location),
-                || work(Arc::clone(&database)),
-            )
-            .await
-        })
-        .await
+    fn all<'a, R: Record + 'a>(
+        &'a self,
+        statement: &'a Statement<'a>,
+    ) -> BoxFuture<'a, Result<Vec<R>, Fault>> {
+        driver::all(&self.pool, statement).boxed()
     }
 
-    /// Reads, in as many attempts as it takes.
-    pub(super) async fn read<T, W>(
-        &self,
-        operation: &'static str,
-        work: impl FnMut() -> W + Send,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        W: Future<Output = Result<T, Fault>> + Send,
-    {
-        let judge = |error| judge(error, operation, &self.location);
-        attempt::run(self.policy, operation, Repeat::Safe, judge, work).await
+    async fn lock_session(changes: &mut Self::Changes, session: &SessionId) -> Result<(), Fault> {
+        lock::lock_session(changes, session).await
+    }
+
+    async fn lock_head(
+        changes: &mut Self::Changes,
+        binding: &WorkspaceBinding,
+    ) -> Result<(), Fault> {
+        lock::lock_head(changes, binding).await
+    }
+
+    /// Holders live on when the server fails, so that tokens follow its clock: one that was lost is not given again.
+    async fn least_token(changes: &mut Self::Changes) -> Result<u64, Fault> {
+        let microseconds = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint";
+        let clock: Option<(i64,)> = changes.first(Statement::new(microseconds)).await?;
+        Ok(clock.map_or(0, |(clock,)| u64::try_from(clock).unwrap_or(0)))
     }
 }

@@ -4,6 +4,7 @@ use super::connect::OPERATION;
 use super::database::Database;
 use super::judge::judge;
 use crate::attempt::{self, Fault, Repeat};
+use crate::driver::Driver as _;
 
 /// The schema that this version writes, as recorded in the table `everruns_schema`. A database of a greater one is
 /// refused.

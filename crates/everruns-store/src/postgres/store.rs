@@ -1,22 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use everruns_core::clock::Timestamp;
-use everruns_core::ids::SessionId;
-use everruns_core::session::{
-    AppendReceipt, AppendRequest, EventPage, EventQuery, FencingToken, ForkRequest, HeldLease,
-    Lease, LeaseOwner, NewSession, SessionPage, SessionQuery, SessionRecord, SessionStore,
-    StoreError,
-};
-use everruns_core::workspace::WorkspaceBinding;
+use everruns_core::session::StoreError;
 
+use super::connect;
 use super::database::Database;
-use super::{bind, connect, create, delete, events, fork, lease, list};
 use crate::RetryPolicy;
-use crate::appends;
-use crate::rules::{Batch, Claim, Fork};
+use crate::operations::session_store;
 
 /// Sessions in one PostgreSQL database. Cheap to clone; the clones share their connections.
 ///
@@ -68,96 +58,4 @@ impl fmt::Debug for PostgresSessionStore {
     }
 }
 
-#[async_trait]
-impl SessionStore for PostgresSessionStore {
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    async fn create(&self, session: NewSession) -> Result<SessionRecord, StoreError> {
-        create::create(&self.database, session).await
-    }
-
-    async fn bind(&self, session: &SessionId, binding: WorkspaceBinding) -> Result<(), StoreError> {
-        bind::bind(&self.database, session, binding).await
-    }
-
-    async fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
-        list::one(&self.database, session).await
-    }
-
-    async fn sessions(&self, query: SessionQuery) -> Result<SessionPage, StoreError> {
-        list::page(&self.database, query).await
-    }
-
-    async fn set_title(&self, session: &SessionId, title: &str) -> Result<(), StoreError> {
-        create::set_title(&self.database, session, title).await
-    }
-
-    async fn append(&self, request: AppendRequest) -> Result<AppendReceipt, StoreError> {
-        appends::append(&self.database, Batch::new(request)?).await
-    }
-
-    async fn events(
-        &self,
-        session: &SessionId,
-        query: EventQuery,
-    ) -> Result<EventPage, StoreError> {
-        events::page(&self.database, session, query).await
-    }
-
-    async fn fork(&self, request: ForkRequest) -> Result<SessionRecord, StoreError> {
-        fork::fork(&self.database, Fork::new(request)?).await
-    }
-
-    async fn acquire_lease(
-        &self,
-        session: &SessionId,
-        owner: &LeaseOwner,
-        now: Timestamp,
-        duration: Duration,
-    ) -> Result<Lease, StoreError> {
-        let claim = Claim {
-            session: session.clone(),
-            owner: owner.clone(),
-            over: None,
-            now,
-            duration,
-        };
-        lease::acquire(&self.database, claim).await
-    }
-
-    async fn take_over_lease(
-        &self,
-        session: &SessionId,
-        owner: &LeaseOwner,
-        held: &HeldLease,
-        now: Timestamp,
-        duration: Duration,
-    ) -> Result<Lease, StoreError> {
-        let claim = Claim {
-            session: session.clone(),
-            owner: owner.clone(),
-            over: Some(held.clone()),
-            now,
-            duration,
-        };
-        lease::acquire(&self.database, claim).await
-    }
-
-    async fn release_lease(
-        &self,
-        session: &SessionId,
-        token: FencingToken,
-    ) -> Result<(), StoreError> {
-        lease::release(&self.database, session, token).await
-    }
-
-    async fn delete(
-        &self,
-        session: &SessionId,
-        token: Option<FencingToken>,
-    ) -> Result<(), StoreError> {
-        delete::delete(&self.database, session, token).await
-    }
-}
+session_store!(PostgresSessionStore);

@@ -8,6 +8,7 @@ use super::database::Database;
 use super::many::{MOST, Many};
 use crate::appends::{Answer, Appends, NewEvent, Note, OPERATION, Plan, WritesGroups};
 use crate::attempt::{Fault, Repeat};
+use crate::driver::Driver as _;
 use crate::rows::{AppendRow, PlacedRow};
 use crate::rules::Batch;
 

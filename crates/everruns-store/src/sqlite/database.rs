@@ -1,14 +1,18 @@
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use everruns_core::ids::SessionId;
 use everruns_core::session::StoreError;
+use everruns_core::workspace::WorkspaceBinding;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
 use super::judge::judge;
 use crate::RetryPolicy;
 use crate::appends::Appends;
-use crate::attempt::{self, Fault, Repeat};
-use crate::task::to_its_end;
+use crate::attempt::{self, Fault, Repeat, Verdict};
+use crate::driver::{self, Driver, Record, Statement};
+use crate::sql;
 
 /// The connections to one file.
 #[derive(Debug)]
@@ -21,25 +25,59 @@ pub(super) struct Database {
     pub(super) appends: Appends,
 }
 
-impl Database {
-    /// Begins a change. Taking the write lock at once means that what is read in the transaction stays true, and
-    /// that it cannot fail later for having read before another's change.
-    ///
-    /// On a full disk SQLite rolls back by itself, which the connection's own count of open transactions does not
-    /// learn. Such a connection begins no other transaction, so that another one takes its place.
-    pub(super) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
+impl Driver for Database {
+    type Changes = Transaction<'static, Sqlite>;
+
+    const LIST: &'static str = sql::sessions::LIST_SQLITE;
+
+    fn policy(&self) -> RetryPolicy {
+        self.policy
+    }
+
+    fn judge(&self, error: sqlx::Error, operation: &'static str) -> Verdict {
+        judge(error, operation, &self.location)
+    }
+
+    /// Taking the write lock at once means that what is read in the transaction stays true, and that it cannot fail later
+    /// for having read before another's change.
+    async fn begin(&self) -> Result<Self::Changes, Fault> {
         self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
             .await
     }
 
-    /// As [`begin`](Self::begin); the commit does not wait for the disk. It survives the end of the process, and the next
-    /// change that does wait brings it to the disk.
-    pub(super) async fn begin_unflushed(&self) -> Result<Transaction<'static, Sqlite>, Fault> {
+    async fn begin_unflushed(&self) -> Result<Self::Changes, Fault> {
         self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
             .await
     }
 
+    fn all<'a, R: Record + 'a>(
+        &'a self,
+        statement: &'a Statement<'a>,
+    ) -> BoxFuture<'a, Result<Vec<R>, Fault>> {
+        driver::all(&self.reader, statement).boxed()
+    }
+
+    /// There is nobody else in a transaction.
+    async fn lock_session(_: &mut Self::Changes, _: &SessionId) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// There is nobody else in a transaction.
+    async fn lock_head(_: &mut Self::Changes, _: &WorkspaceBinding) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// No process lives on when the host fails.
+    async fn least_token(_: &mut Self::Changes) -> Result<u64, Fault> {
+        Ok(0)
+    }
+}
+
+impl Database {
     /// Whether the commit is flushed is a setting of the connection, so that every transaction begins with it.
+    ///
+    /// On a full disk SQLite rolls back by itself, which the connection's own count of open transactions does not
+    /// learn. Such a connection begins no other transaction, so that another one takes its place.
     async fn begin_with(&self, begin: &'static str) -> Result<Transaction<'static, Sqlite>, Fault> {
         match self.writer.begin_with(begin).await {
             Err(sqlx::Error::InvalidSavePointStatement) => {
@@ -53,49 +91,13 @@ impl Database {
         }
     }
 
-    /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.
-    pub(super) async fn write<T, W>(
-        self: &Arc<Self>,
-        operation: &'static str,
-        repeat: Repeat,
-        work: impl Fn(Arc<Self>) -> W + Send + Sync + 'static,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: Future<Output = Result<T, Fault>> + Send + 'static,
-    {
-        let database = Arc::clone(self);
-        to_its_end(operation, async move {
-            attempt::run(
-                database.policy,
-                operation,
-                repeat,
-                |error| judge(error, operation, &database.location),
-                || work(Arc::clone(&database)),
-            )
-            .await
-        })
-        .await
-    }
-
-    /// Reads, in as many attempts as it takes.
-    pub(super) async fn read<T, W>(
-        &self,
-        operation: &'static str,
-        work: impl FnMut() -> W + Send,
-    ) -> Result<T, StoreError>
-    where
-        T: Send,
-        W: Future<Output = Result<T, Fault>> + Send,
-    {
-        let judge = |error| judge(error, operation, &self.location);
-        attempt::run(self.policy, operation, Repeat::Safe, judge, work).await
-    }
-
     pub(super) async fn check_integrity(&self) -> Result<(), StoreError> {
-        let wrong = self
-            .read("check the database", || self.first_fault())
-            .await?;
+        const OPERATION: &str = "check the database";
+        let judge = |error| self.judge(error, OPERATION);
+        let wrong = attempt::run(self.policy, OPERATION, Repeat::Safe, judge, || {
+            self.first_fault()
+        })
+        .await?;
         wrong.map_or(Ok(()), |reason| {
             Err(StoreError::CorruptDatabase {
                 location: self.location.clone(),

@@ -6,6 +6,7 @@ use super::judge::judge;
 use super::open::OPERATION;
 use super::probe::newer;
 use crate::attempt::{self, Fault, Repeat};
+use crate::driver::Driver as _;
 
 /// The schema that this version writes, as `PRAGMA user_version`. A database of a greater one is refused.
 pub const SCHEMA_VERSION: i64 = 1;

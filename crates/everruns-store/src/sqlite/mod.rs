@@ -4,18 +4,11 @@ mod access;
 mod append;
 #[cfg(unix)]
 mod backup;
-mod bind;
-mod create;
 mod database;
-mod delete;
 #[cfg(unix)]
 mod draft;
-mod events;
-mod fork;
 mod host;
 mod judge;
-mod lease;
-mod list;
 mod many;
 mod migrate;
 mod open;

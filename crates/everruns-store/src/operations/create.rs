@@ -3,15 +3,15 @@ use std::sync::Arc;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{NewSession, Sequence, SessionRecord, StoreError};
 
-use super::database::Database;
-use crate::attempt::Repeat;
+use crate::attempt::{Fault, Repeat};
+use crate::driver::{Changes as _, Driver, Statement};
 use crate::sql;
 
 const CREATE: &str = "record a session";
 const SET_TITLE: &str = "change a title";
 
-pub(super) async fn create(
-    database: &Arc<Database>,
+pub(crate) async fn create<D: Driver>(
+    database: &Arc<D>,
     session: NewSession,
 ) -> Result<SessionRecord, StoreError> {
     let agent = serde_json::to_string(&session.agent).map_err(|error| StoreError::Failed {
@@ -24,21 +24,9 @@ pub(super) async fn create(
             let work = Arc::clone(&work);
             async move {
                 let (session, agent) = &*work;
-                let mut transaction = database.begin().await?;
-                let inserted = sqlx::query(sql::sessions::INSERT)
-                    .bind(session.id.as_str())
-                    .bind(session.title.as_deref())
-                    .bind(agent)
-                    .bind(session.created_at.as_millis())
-                    .execute(&mut *transaction)
-                    .await?;
-                if inserted.rows_affected() == 0 {
-                    return Err(StoreError::AlreadyExists {
-                        session: session.id.clone(),
-                    }
-                    .into());
-                }
-                transaction.commit().await?;
+                let mut changes = database.begin().await?;
+                insert::<D>(&mut changes, session, agent).await?;
+                changes.commit().await?;
                 Ok(SessionRecord {
                     id: session.id.clone(),
                     title: session.title.clone(),
@@ -53,8 +41,28 @@ pub(super) async fn create(
         .await
 }
 
-pub(super) async fn set_title(
-    database: &Arc<Database>,
+/// Adds the session with its agent, which is JSON, unless there is one of its id.
+pub(super) async fn insert<D: Driver>(
+    changes: &mut D::Changes,
+    session: &NewSession,
+    agent: &str,
+) -> Result<(), Fault> {
+    let statement = Statement::new(sql::sessions::INSERT)
+        .bind(session.id.as_str())
+        .bind(session.title.as_deref())
+        .bind(agent)
+        .bind(session.created_at.as_millis());
+    if changes.run(statement).await? == 0 {
+        return Err(StoreError::AlreadyExists {
+            session: session.id.clone(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+pub(crate) async fn set_title<D: Driver>(
+    database: &Arc<D>,
     session: &SessionId,
     title: &str,
 ) -> Result<(), StoreError> {
@@ -64,19 +72,17 @@ pub(super) async fn set_title(
             let work = Arc::clone(&work);
             async move {
                 let (session, title) = &*work;
-                let mut transaction = database.begin().await?;
-                let changed = sqlx::query(sql::sessions::SET_TITLE)
+                let mut changes = database.begin().await?;
+                let statement = Statement::new(sql::sessions::SET_TITLE)
                     .bind(session.as_str())
-                    .bind(title)
-                    .execute(&mut *transaction)
-                    .await?;
-                if changed.rows_affected() == 0 {
+                    .bind(title.as_str());
+                if changes.run(statement).await? == 0 {
                     return Err(StoreError::NotFound {
                         session: session.clone(),
                     }
                     .into());
                 }
-                Ok(transaction.commit().await?)
+                changes.commit().await
             }
         })
         .await

@@ -4,14 +4,14 @@ use everruns_core::failpoint::hit;
 use everruns_core::ids::SessionId;
 use everruns_core::session::{FencingToken, StoreError};
 
-use super::database::Database;
 use crate::attempt::{Fault, Repeat};
+use crate::driver::{Changes as _, Driver, Statement};
 use crate::rows::LeaseRow;
 use crate::rules;
 use crate::sql;
 
-pub(super) async fn delete(
-    database: &Arc<Database>,
+pub(crate) async fn delete<D: Driver>(
+    database: &Arc<D>,
     session: &SessionId,
     token: Option<FencingToken>,
 ) -> Result<(), StoreError> {
@@ -19,32 +19,25 @@ pub(super) async fn delete(
     database
         .write("delete a session", Repeat::Unsafe, move |database| {
             let session = Arc::clone(&session);
-            async move { delete_once(&database, &session, token).await }
+            async move { delete_once(&*database, &session, token).await }
         })
         .await
 }
 
-async fn delete_once(
-    database: &Database,
+async fn delete_once<D: Driver>(
+    database: &D,
     session: &SessionId,
     token: Option<FencingToken>,
 ) -> Result<(), Fault> {
-    let mut transaction = database.begin().await?;
-    let row: Option<LeaseRow> = sqlx::query_as(sql::leases::OF_SESSION)
-        .bind(session.as_str())
-        .fetch_optional(&mut *transaction)
-        .await?;
+    let mut changes = database.begin().await?;
+    D::lock_session(&mut changes, session).await?;
+    let of_session = |text| Statement::new(text).bind(session.as_str());
+    let row: Option<LeaseRow> = changes.first(of_session(sql::leases::OF_SESSION)).await?;
     rules::check_deletable(session, row, token)?;
-    sqlx::query(sql::sessions::DELETE)
-        .bind(session.as_str())
-        .execute(&mut *transaction)
-        .await?;
-    sqlx::query(sql::leases::CLEAR)
-        .bind(session.as_str())
-        .execute(&mut *transaction)
-        .await?;
+    changes.run(of_session(sql::sessions::DELETE)).await?;
+    changes.run(of_session(sql::leases::CLEAR)).await?;
     hit("store.delete.before-commit")?;
-    transaction.commit().await?;
+    changes.commit().await?;
     hit("store.delete.after-commit")?;
     Ok(())
 }
