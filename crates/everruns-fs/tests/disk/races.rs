@@ -9,16 +9,45 @@ use everruns_core::file_system::{
     SearchTarget, SessionFileSystem as _, SessionFileSystemExt as _,
 };
 
+use everruns_fs::disk::Resolution;
+
 use crate::support::{Fixture, each_resolution, path, search};
 
-/// How often reads race against the swapper: twice in each round, for each way of resolving paths, so 100,000 times.
+/// How often reads race against the swapper: twice in each round, for each way of resolving paths, so 100,000 times. Those
+/// that are once in a round have twice the rounds.
 const ROUNDS: u64 = 25_000;
 
-/// How often the slower operations do.
+/// How often the slower operations do on a disk that they wait for. In memory they do 100,000 times, too.
 const SLOW_ROUNDS: u64 = 500;
+
+/// How often searches do in memory.
+const SEARCHES: u64 = 4_000;
+
+/// A folder that is in memory, where there is one.
+const MEMORY: &str = "/dev/shm";
+
+/// How the kernel tells such a folder: `TMPFS_MAGIC` of `linux/magic.h`.
+const TMPFS: u64 = 0x0102_1994;
 
 /// How long an operation goes on until it has met the folder as well as the link.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Runs `test` once for each way of resolving paths, in a folder in memory if there is one; `true` tells that it is.
+async fn each_in_memory<F: Future<Output = ()>>(test: impl Fn(Fixture, bool) -> F) {
+    let is_in_memory = rustix::fs::statfs(MEMORY)
+        .is_ok_and(|at| u64::try_from(at.f_type).is_ok_and(|kind| kind == TMPFS));
+    if !is_in_memory {
+        eprintln!("{MEMORY} is not in memory: {SLOW_ROUNDS} rounds instead of 100,000");
+    }
+    for resolution in [Resolution::Kernel, Resolution::Walk] {
+        let folder = if is_in_memory {
+            tempfile::tempdir_in(MEMORY).unwrap()
+        } else {
+            tempfile::tempdir().unwrap()
+        };
+        test(Fixture::within(folder, resolution), is_in_memory).await;
+    }
+}
 
 /// Swaps `a/dir` between a folder and a link out of the tree, and `a/file` between a file and such a link.
 struct Swapper {
@@ -229,7 +258,7 @@ async fn h12_lists_against_swapped_links_stay_inside() {
         tell_apart(&fixture);
         let mut race = Race::start(&fixture);
         let mut round = 0;
-        while race.goes_on(round, ROUNDS / 5) {
+        while race.goes_on(round, 2 * ROUNDS) {
             round += 1;
             let listed = race.run(fixture.files.list_all(&path("a/dir"))).await;
             let names = listed.map(|entries| entries.into_iter().map(|entry| entry.name));
@@ -248,7 +277,7 @@ async fn h12_resolved_paths_against_swapped_links_stay_inside() {
         let mut race = Race::start(&fixture);
         let at = path("a/dir/secret");
         let mut round = 0;
-        while race.goes_on(round, ROUNDS / 5) {
+        while race.goes_on(round, 2 * ROUNDS) {
             round += 1;
             let resolved = race.run(fixture.files.resolve(&at, LastLink::Follow)).await;
             assert!(resolved.is_none_or(|resolved| resolved == at));
@@ -261,10 +290,15 @@ async fn h12_resolved_paths_against_swapped_links_stay_inside() {
 /// Proves H12: writes never reach anything outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_writes_against_swapped_links_stay_inside() {
-    each_resolution(|fixture| async move {
+    each_in_memory(|fixture, is_in_memory| async move {
         let mut race = Race::start(&fixture);
         let mut round = 0;
-        while race.goes_on(round, SLOW_ROUNDS / 5) {
+        let rounds = if is_in_memory {
+            50_000 / 3 + 1
+        } else {
+            SLOW_ROUNDS / 5
+        };
+        while race.goes_on(round, rounds) {
             round += 1;
             for text in ["a/dir/secret", "a/dir/new/deep", "a/file"] {
                 race.run(fixture.files.write_all(text, "inside")).await;
@@ -278,10 +312,11 @@ async fn h12_writes_against_swapped_links_stay_inside() {
 /// Proves H12: folders are never made outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_new_folders_against_swapped_links_stay_inside() {
-    each_resolution(|fixture| async move {
+    each_in_memory(|fixture, is_in_memory| async move {
         let mut race = Race::start(&fixture);
         let mut round = 0;
-        while race.goes_on(round, SLOW_ROUNDS) {
+        let rounds = if is_in_memory { 50_000 } else { SLOW_ROUNDS };
+        while race.goes_on(round, rounds) {
             round += 1;
             let at = path(&format!("a/dir/{round}/deep"));
             race.run(fixture.files.create_dir(&at)).await;
@@ -295,14 +330,15 @@ async fn h12_new_folders_against_swapped_links_stay_inside() {
 /// Proves H12: removals and moves never reach anything outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_removals_and_moves_against_swapped_links_stay_inside() {
-    each_resolution(|fixture| async move {
+    each_in_memory(|fixture, is_in_memory| async move {
         fixture.put("mine", "mine");
         let mut race = Race::start(&fixture);
         let at = path("a/dir/secret");
         let (mut removed, mut moved) = (0, 0);
         let mut round = 0;
         let wanted = |removed: u64, moved: u64| removed == 0 || moved == 0;
-        while race.goes_on(round, SLOW_ROUNDS) || (wanted(removed, moved) && race.is_patient()) {
+        let rounds = if is_in_memory { 25_000 } else { SLOW_ROUNDS };
+        while race.goes_on(round, rounds) || (wanted(removed, moved) && race.is_patient()) {
             round += 1;
             let work = fixture
                 .files
@@ -324,11 +360,12 @@ async fn h12_removals_and_moves_against_swapped_links_stay_inside() {
 /// Proves H12: a search never shows anything outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn h12_searches_against_swapped_links_stay_inside() {
-    each_resolution(|fixture| async move {
+    each_in_memory(|fixture, is_in_memory| async move {
         std::fs::write(fixture.outside.join("needle"), "needle").unwrap();
         let mut race = Race::start(&fixture);
         let mut round = 0;
-        while race.goes_on(round, SLOW_ROUNDS / 2) {
+        let rounds = if is_in_memory { SEARCHES / 2 } else { SLOW_ROUNDS / 2 };
+        while race.goes_on(round, rounds) {
             round += 1;
             let grep = SearchQuery::new(SearchTarget::Grep(GrepQuery::new("inside|needle|^secret")));
             let (events, _) = race.run(search(&fixture.files, grep)).await.unwrap();

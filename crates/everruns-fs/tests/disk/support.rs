@@ -19,7 +19,10 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(resolution: Resolution) -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap(), resolution)
+    }
+
+    pub(crate) fn within(temp: TempDir, resolution: Resolution) -> Self {
         let root = temp.path().join("head");
         let outside = temp.path().join("head-evil");
         std::fs::create_dir(&root).unwrap();
