@@ -3,16 +3,19 @@
 use everruns_core::failpoint;
 use everruns_core::session::FencingToken;
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
+use futures::future::join_all;
 
 use crate::support::child;
 use crate::support::place::Place;
 use crate::support::samples::{
-    all_events, append, binding, id, lease, leased, new_session, text_of,
+    all_events, append, binding, id, lease, leased, new_session, request, text_of,
 };
 
 on_each! {
     /// Proves H66: what was acknowledged before a SIGKILL is there, once and in order.
     h66_acknowledged_appends_survive_a_kill,
+    /// Proves H66 for appends of many sessions, which share commits: none of a group is lost or there in part.
+    h66_acknowledged_appends_of_many_sessions_survive_kills,
     /// Proves H66 and H70 at each step: before the commit nothing is there, after it everything is, and the
     /// repetition with the same key ends up with the event there once.
     h66_an_append_killed_at_each_step_is_applied_once,
@@ -43,6 +46,8 @@ async fn h66_acknowledged_appends_survive_a_kill(place: Place) {
     }
     drop(store);
     let store = place.open().await;
+    // Waits for what a server still does for the process that is gone.
+    let next = lease(store.as_ref(), "s", "other", 1_000_000).await;
     let events = all_events(store.as_ref(), "s").await;
     // One more can be there: committed, and killed before it was told.
     let extra = events.len() - acknowledged;
@@ -55,12 +60,73 @@ async fn h66_acknowledged_appends_survive_a_kill(place: Place) {
         assert_eq!(text_of(event), n.to_string());
     }
     // The session goes on under a new lease, and the dead process's token is worth nothing.
-    let next = lease(store.as_ref(), "s", "other", 1_000_000).await;
     assert!(next > token);
     let last = u64::try_from(events.len()).unwrap();
     append(store.as_ref(), "s", next, last, "next")
         .await
         .unwrap();
+}
+
+async fn h66_acknowledged_appends_of_many_sessions_survive_kills(place: Place) {
+    const SESSIONS: usize = 12;
+    const ROUNDS: u64 = 6;
+    let store = place.open().await;
+    let name = |session: usize| format!("s{session}");
+    if place.is_child {
+        let argument = child::argument();
+        let mut words = argument.split(' ').map(|word| word.parse::<u64>().unwrap());
+        let mut word = || words.next().unwrap();
+        let appends = (0..SESSIONS).map(|session| {
+            let (token, first) = (FencingToken(word()), word());
+            let store = &store;
+            async move {
+                for n in first.. {
+                    // Two events at a time, which are there together or not at all.
+                    let mut request = request(&name(session), token, 2 * n, &n.to_string());
+                    request.events.push(request.events[0].clone());
+                    store.append(request).await.unwrap();
+                    child::tell(&format!("{session} {n}"));
+                }
+            }
+        });
+        join_all(appends).await;
+    }
+    let mut tokens = Vec::new();
+    for session in 0..SESSIONS {
+        tokens.push(leased(store.as_ref(), &name(session)).await);
+    }
+    let mut there = [0_u64; SESSIONS];
+    for round in 0..ROUNDS {
+        let orders = tokens.iter().zip(&there);
+        let orders = orders.map(|(token, there)| format!("{} {there}", token.0));
+        let mut child = place.spawn(&orders.collect::<Vec<_>>().join(" "));
+        let mut heard = 0;
+        // Each round is ended at another moment of what is written together.
+        while let Some(told) = child.hear() {
+            let (session, n) = told.split_once(' ').unwrap();
+            there[session.parse::<usize>().unwrap()] = n.parse::<u64>().unwrap() + 1;
+            heard += 1;
+            if heard == 50 + 7 * round {
+                child.kill();
+            }
+        }
+        for (session, there) in there.iter_mut().enumerate() {
+            // Waits for what a server still does for the process that is gone.
+            let owner = format!("after round {round}");
+            tokens[session] = lease(store.as_ref(), &name(session), &owner, 1).await;
+            let events = all_events(store.as_ref(), &name(session)).await;
+            let batches = u64::try_from(events.len()).unwrap() / 2;
+            assert_eq!(events.len() % 2, 0, "round {round}: a part of a batch");
+            assert!(
+                (*there..=*there + 1).contains(&batches),
+                "round {round}: {batches} there, {there} acknowledged"
+            );
+            for (place, event) in events.iter().enumerate() {
+                assert_eq!(text_of(event), (place / 2).to_string());
+            }
+            *there = batches;
+        }
+    }
 }
 
 /// Kills this process when it reaches `step`.
