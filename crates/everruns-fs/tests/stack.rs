@@ -12,6 +12,8 @@ mod audit;
 mod conformance;
 #[path = "stack/directory.rs"]
 mod directory;
+#[path = "stack/forgetful.rs"]
+mod forgetful;
 #[path = "stack/limits.rs"]
 mod limits;
 #[path = "stack/memory.rs"]
@@ -22,10 +24,16 @@ mod memory_backend;
 mod model;
 #[path = "stack/mounts.rs"]
 mod mounts;
+#[path = "stack/moves.rs"]
+mod moves;
+#[path = "stack/overlaps.rs"]
+mod overlaps;
 #[path = "stack/policy.rs"]
 mod policy;
 #[path = "stack/policy_files.rs"]
 mod policy_files;
+#[path = "stack/policy_links.rs"]
+mod policy_links;
 #[path = "stack/policy_property.rs"]
 mod policy_property;
 #[path = "stack/seeded.rs"]

@@ -147,6 +147,14 @@ pub enum FileSystemError {
         /// Why not.
         reason: &'static str,
     },
+    /// The tree holds no such entries.
+    #[error("{path}: this tree holds no {what}")]
+    Unsupported {
+        /// The path.
+        path: WorkspacePath,
+        /// Which entries.
+        what: &'static str,
+    },
     /// A glob or regular expression that cannot be used.
     #[error("`{}` cannot be used as a pattern: {reason}", pattern.escape_debug())]
     InvalidPattern {

@@ -48,6 +48,10 @@ impl FileSystemError {
                 path: map(path),
                 reason,
             },
+            Self::Unsupported { path, what } => Self::Unsupported {
+                path: map(path),
+                what,
+            },
             Self::NoSpace { path, step, source } => Self::NoSpace {
                 path: map(path),
                 step,

@@ -5,6 +5,8 @@ mod entry;
 mod error;
 mod error_paths;
 mod ext;
+mod file_mode;
+mod link_target;
 mod precondition;
 mod search;
 mod session_file_system;
@@ -13,6 +15,8 @@ pub use content::{ContentVersion, FileContent, ReadRange, VersionError};
 pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, PageRequest};
 pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;
+pub use file_mode::{EntrySupport, FileMode};
+pub use link_target::{LinkTarget, LinkTargetError, MAX_LINK_BYTES};
 pub use precondition::{LastLink, Precondition, Removal, Replace};
 pub use search::{
     GrepQuery, GrepShow, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream,

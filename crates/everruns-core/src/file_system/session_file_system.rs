@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream,
 };
 use crate::path::WorkspacePath;
 
@@ -104,6 +105,64 @@ pub trait SessionFileSystem: Send + Sync + Debug {
         replace: Replace,
     ) -> Result<(), FileSystemError>;
 
+    /// As [`write`](Self::write), and sets the mode of the file in the same step: no reader sees the new bytes with the old
+    /// mode. [`FileMode::Kept`] is a plain `write`, which is what the default does with it.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); `Unsupported` where the tree does not [hold](Self::supports) executable files, which
+    /// is what the default answers to any other mode, and then nothing was changed.
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        match mode {
+            FileMode::Kept => self.write(path, bytes, precondition).await,
+            FileMode::Plain | FileMode::Executable => Err(FileSystemError::Unsupported {
+                path: path.clone(),
+                what: "executable files",
+            }),
+        }
+    }
+
+    /// Makes a symbolic link at `path`, with its missing folders, that says `target` byte for byte.
+    ///
+    /// Atomic: on an error but `NotFlushed` and `NotPutBack` nothing has changed, missing folders aside. What is there
+    /// is replaced as a [`rename`](Self::rename) of a link would: a link itself, not its target. A text that is
+    /// absolute, or that leaves the tree from the folder in which the link really lies, is refused; it may lead nowhere.
+    /// A link gives no access that its target does not: who goes through it is judged at what it resolves to, then.
+    ///
+    /// # Errors
+    /// `Escapes` and `GitInternal` for such a text as for such a path; `AlreadyExists`, `NotAFile`, `Conflict`, `Denied`,
+    /// `ReadOnly`, `NoSpace`, `Io`, `NotFlushed`, `NotPutBack` as for a `rename`; `Unsupported` where the tree does not
+    /// [hold](Self::supports) links, which is what the default answers, and then nothing was changed.
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let _ = (target, replace);
+        Err(FileSystemError::Unsupported {
+            path: path.clone(),
+            what: "symbolic links",
+        })
+    }
+
+    /// The text of the link at `path` itself, byte for byte.
+    ///
+    /// # Errors
+    /// `InvalidOperation` when there is something else; `NotFound`, `Escapes`, `LinkLoop`, `GitInternal`, `Denied`, `Io`;
+    /// `Unsupported` where the tree does not [hold](Self::supports) links, which is what the default answers.
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        Err(FileSystemError::Unsupported {
+            path: path.clone(),
+            what: "symbolic links",
+        })
+    }
+
     /// Makes a folder and its missing parents; an existing folder is no error.
     ///
     /// # Errors
@@ -184,6 +243,14 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
         let _ = path;
         Ok(None)
+    }
+
+    /// What the tree that serves `path` can hold. Does no I/O; whether one entry can be made is told by making it.
+    ///
+    /// By default folders and plain files alone, so that a wrapper that does not forward this promises nothing.
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        let _ = path;
+        EntrySupport::NONE
     }
 
     /// Where a process on this host would find `path`, when anywhere. Does no I/O and proves nothing

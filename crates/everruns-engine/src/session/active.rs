@@ -59,7 +59,8 @@ impl Stack {
         let mounted = Arc::new(MountedFileSystem::new(head, parts.roots.clone()));
         let policed = PolicyFileSystem::over_mounts(Arc::clone(&mounted), &parts.policy);
         let seeded = SeededFileSystem::new(Arc::new(policed), parts.seeds.clone())
-            .expect("the agent's builder has checked the files");
+            .expect("the agent's builder has checked the files")
+            .over_mounts(&mounted);
         Self {
             mounted,
             seeded: Arc::new(seeded),

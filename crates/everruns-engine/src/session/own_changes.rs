@@ -147,7 +147,9 @@ impl AuditSink for OwnChanges {
             self.abandoned();
         }
         match change.operation {
-            AuditOperation::Write { .. } => self.at(change.path),
+            AuditOperation::Write { .. } | AuditOperation::CreateLink { .. } => {
+                self.at(change.path);
+            }
             AuditOperation::Rename { to, .. } if change.before.is_some() => {
                 self.at(change.path);
                 self.at(to);

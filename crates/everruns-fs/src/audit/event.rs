@@ -1,4 +1,6 @@
-use everruns_core::file_system::{ContentVersion, FileSystemError, Removal, Replace};
+use everruns_core::file_system::{
+    ContentVersion, FileMode, FileSystemError, LinkTarget, Removal, Replace,
+};
 use everruns_core::path::WorkspacePath;
 
 /// One change that was asked for, and what became of it.
@@ -9,12 +11,12 @@ pub struct AuditEvent<'a> {
     pub path: &'a WorkspacePath,
     /// What was asked for.
     pub operation: AuditOperation<'a>,
-    /// The version of the file before; `None` when there was none, for folders, and where it could not be told.
+    /// The version of the file before; `None` when there was none, for folders and links, and where it could not be told.
     ///
     /// It is exact when a change with a precondition was made. Otherwise it is what the file was just before, so
     /// another writer can have come in between.
     pub before: Option<ContentVersion>,
-    /// The version of the file afterwards; `None` when there is none, for folders, and unless the change was made and
+    /// The version of the file afterwards; `None` when there is none, for folders and links, and unless the change was made and
     /// lasts.
     pub after: Option<ContentVersion>,
     /// What became of it.
@@ -29,6 +31,15 @@ pub enum AuditOperation<'a> {
     Write {
         /// How many bytes.
         bytes: u64,
+        /// What was to become of its mode.
+        mode: FileMode,
+    },
+    /// A symbolic link was to be made.
+    CreateLink {
+        /// Its text.
+        target: &'a LinkTarget,
+        /// What it might replace.
+        replace: Replace,
     },
     /// An entry was to be removed.
     Remove {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileKind, FileStat, FileSystemError, LastLink,
-    PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
-    SessionFileSystem, SessionFileSystemExt as _,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem, SessionFileSystemExt as _,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -77,12 +77,48 @@ impl SessionFileSystem for AuditFileSystem {
         bytes: Bytes,
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
+        self.write_with_mode(path, bytes, FileMode::Kept, precondition)
+            .await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
         let length = bytes.len() as u64;
-        let mut change = self.begin(path, AuditOperation::Write { bytes: length });
+        let operation = AuditOperation::Write {
+            bytes: length,
+            mode,
+        };
+        let mut change = self.begin(path, operation);
         change.was(self.before(path, precondition).await);
-        let result = self.inner.write(path, bytes, precondition).await;
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        let result = write.await;
         change.settle(&result, |version| Some(*version));
         result
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let mut change = self.begin(path, AuditOperation::CreateLink { target, replace });
+        change.was(match replace {
+            Replace::File => self.entry(path).await,
+            _ => self.before(path, replace.precondition()).await,
+        });
+        let result = self.inner.create_link(path, target, replace).await;
+        change.settle(&result, |()| None);
+        result
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.inner.read_link(path).await
     }
 
     async fn remove(
@@ -157,6 +193,10 @@ impl SessionFileSystem for AuditFileSystem {
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
         self.inner.stat_direct(path).await
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -1,6 +1,8 @@
 use std::ffi::OsStr;
 
-use everruns_core::file_system::{ContentVersion, FileKind, FileSystemError, Precondition};
+use everruns_core::file_system::{
+    ContentVersion, FileKind, FileMode, FileSystemError, Precondition,
+};
 use everruns_core::path::WorkspacePath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags, Gid, Mode, Stat, Uid};
@@ -83,6 +85,26 @@ impl Existing {
         }
         rustix::fs::fchmod(file, Mode::from_raw_mode(self.stat.st_mode & 0o777))
     }
+}
+
+/// Makes `file` executable for whoever may read it, or for nobody.
+pub(super) fn set_mode(file: &OwnedFd, mode: FileMode) -> Result<(), Errno> {
+    let executable = match mode {
+        FileMode::Kept => return Ok(()),
+        FileMode::Plain => false,
+        FileMode::Executable => true,
+    };
+    let now = rustix::fs::fstat(file)?.st_mode & 0o777;
+    let plain = now & !0o111;
+    let wanted = if executable {
+        plain | (plain & 0o444) >> 2
+    } else {
+        plain
+    };
+    if wanted == now {
+        return Ok(());
+    }
+    rustix::fs::fchmod(file, Mode::from_raw_mode(wanted))
 }
 
 /// The version of the file `name` itself; `None` when it is no file, or one that is larger than `limit`.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileKind, FileStat, FileSystemError, LastLink,
-    PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
-    SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 use tokio::task::coop::consume_budget;
@@ -123,9 +123,36 @@ impl SessionFileSystem for DiskFileSystem {
         bytes: Bytes,
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
-        let path = path.clone();
-        self.change(move |tree, call| tree.write(&path, &bytes, precondition, call))
+        self.write_with_mode(path, bytes, FileMode::Kept, precondition)
             .await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let path = path.clone();
+        self.change(move |tree, call| tree.write(&path, &bytes, mode, precondition, call))
+            .await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let (path, target) = (path.clone(), target.clone());
+        self.change(move |tree, call| tree.create_link(&path, &target, replace, call))
+            .await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.read_link(&path)).await
     }
 
     async fn remove(
@@ -212,6 +239,10 @@ impl SessionFileSystem for DiskFileSystem {
         }
         let path = path.clone();
         self.run(move |tree| tree.resolve(&path, last)).await
+    }
+
+    fn supports(&self, _: &WorkspacePath) -> EntrySupport {
+        EntrySupport::ALL
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -31,6 +31,9 @@
 //! it is a plain rename after the check. Bytes that an outside program
 //! writes through a descriptor that it opened before the rename go to the replaced file, as with any editor.
 //!
+//! A link is made under a temporary name and put in place in the same way. Its text is kept byte for byte; one that leaves
+//! the tree from the folder in which the link lies is refused.
+//!
 //! Permissions and, where we may, the owner of a replaced file are kept; access-control lists and extended
 //! attributes are not.
 
@@ -47,6 +50,7 @@ mod flags;
 mod folding;
 mod intent;
 mod kind;
+mod link;
 mod list;
 mod lock;
 mod names;

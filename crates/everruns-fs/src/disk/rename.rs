@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// The place to move to, missing folders made unless nothing can be there as expected.
-    fn place_of_target(
+    pub(super) fn place_of_target(
         &self,
         to: &WorkspacePath,
         replace: Replace,
@@ -102,7 +102,7 @@ impl Tree {
 }
 
 /// What is at the target and may be replaced. A folder never replaces anything and is never replaced.
-fn may_replace(
+pub(super) fn may_replace(
     target: &Place,
     to: &WorkspacePath,
     source_kind: FileKind,

@@ -1,12 +1,14 @@
 use bytes::Bytes;
-use everruns_core::file_system::{ContentVersion, FileSystemError, LastLink, Precondition};
+use everruns_core::file_system::{
+    ContentVersion, FileMode, FileSystemError, LastLink, Precondition,
+};
 use everruns_core::path::WorkspacePath;
 use rustix::io::Errno;
 
 use super::call::Call;
 use super::commit::Commit;
 use super::errors::{at, late_step, not_flushed, step};
-use super::existing::{Found, must_be_writable};
+use super::existing::{Found, must_be_writable, set_mode};
 use super::read::too_large;
 use super::resolve::{Missing, Place, listed};
 use super::temporary::{Temporary, write_all};
@@ -17,6 +19,7 @@ impl Tree {
         &self,
         path: &WorkspacePath,
         bytes: &Bytes,
+        mode: FileMode,
         precondition: Precondition,
         call: &Call,
     ) -> Result<ContentVersion, FileSystemError> {
@@ -24,13 +27,16 @@ impl Tree {
         if bytes.len() as u64 > self.max_file_bytes {
             return Err(too_large(path, bytes.len() as u64, self.max_file_bytes));
         }
-        again_while_changing(path, || self.try_write(path, bytes, precondition, call))
+        again_while_changing(path, || {
+            self.try_write(path, bytes, mode, precondition, call)
+        })
     }
 
     fn try_write(
         &self,
         path: &WorkspacePath,
         bytes: &Bytes,
+        mode: FileMode,
         precondition: Precondition,
         call: &Call,
     ) -> Result<Option<ContentVersion>, FileSystemError> {
@@ -81,6 +87,7 @@ impl Tree {
                 .give_permissions(&file)
                 .map_err(at(path, "set the mode of"))?;
         }
+        set_mode(&file, mode).map_err(at(path, "set the mode of"))?;
         rustix::fs::fsync(&file).map_err(at(path, "flush"))?;
         step("fs.write.after-flush", path)?;
         Commit {

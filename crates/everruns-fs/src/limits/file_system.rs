@@ -4,8 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -18,6 +19,7 @@ use super::{FileLimits, FileUsage};
 ///   allowed are [`LimitReached`](FileSystemError::LimitReached). Nothing has changed then.
 /// * What is written is counted, not what is there: removing a file gives nothing back, and moving one costs
 ///   nothing but the folders made for it.
+/// * A link counts as a file, and its text as bytes.
 /// * A change that fails costs nothing. One whose future is dropped counts as made.
 /// * Changes made at the same time never exceed a limit together; two that make one and the same file may
 ///   both be counted.
@@ -75,6 +77,18 @@ impl LimitsFileSystem {
         missing
     }
 
+    /// Refuses a file, or the text of a link, that is too large by itself.
+    fn must_fit(&self, path: &WorkspacePath, size: u64) -> Result<(), FileSystemError> {
+        match self.limits.file_bytes {
+            Some(limit) if size > limit => Err(FileSystemError::TooLarge {
+                path: path.clone(),
+                size,
+                limit,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes a change that makes `files` entries and writes `bytes` bytes.
     async fn limited<T>(
         &self,
@@ -110,22 +124,45 @@ impl SessionFileSystem for LimitsFileSystem {
         bytes: Bytes,
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
+        self.write_with_mode(path, bytes, FileMode::Kept, precondition)
+            .await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
         let size = bytes.len() as u64;
-        if let Some(limit) = self.limits.file_bytes
-            && size > limit
-        {
-            return Err(FileSystemError::TooLarge {
-                path: path.clone(),
-                size,
-                limit,
-            });
-        }
+        self.must_fit(path, size)?;
         let files = match precondition {
             Precondition::Matches(_) => 0,
             Precondition::Any | Precondition::Absent => self.missing(path).await,
         };
-        let write = self.inner.write(path, bytes, precondition);
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
         self.limited(path, files, size, write).await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let size = target.as_bytes().len() as u64;
+        self.must_fit(path, size)?;
+        let files = match replace {
+            Replace::Matches(_) => 0,
+            Replace::Never | Replace::File => self.missing(path).await,
+        };
+        let create = self.inner.create_link(path, target, replace);
+        self.limited(path, files, size, create).await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.inner.read_link(path).await
     }
 
     async fn remove(
@@ -188,6 +225,10 @@ impl SessionFileSystem for LimitsFileSystem {
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
         self.inner.stat_direct(path).await
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

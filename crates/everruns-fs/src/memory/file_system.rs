@@ -5,9 +5,9 @@ use std::{io, mem};
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryEntry, DirectoryPage, FileContent, FileKind, FileStat,
-    FileSystemError, LastLink, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
-    SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryEntry, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode,
+    FileStat, FileSystemError, LastLink, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -156,6 +156,17 @@ impl SessionFileSystem for MemoryFileSystem {
         bytes: Bytes,
         precondition: Precondition,
     ) -> Result<ContentVersion, FileSystemError> {
+        self.write_with_mode(path, bytes, FileMode::Kept, precondition)
+            .await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
         check(path)?;
         let options = &self.shared.options;
         let size = bytes.len() as u64;
@@ -177,7 +188,7 @@ impl SessionFileSystem for MemoryFileSystem {
             None => None,
         };
         precondition.check(path, current.map(|file| file.version))?;
-        file.executable = current.is_some_and(|file| file.executable);
+        file.executable = mode.executable(current.is_some_and(|file| file.executable));
         let replaced = current.map_or(0, |file| file.bytes.len() as u64);
         let total = state.tree.total_bytes() - replaced + size;
         if total > options.max_total_bytes && size > replaced {
@@ -345,6 +356,13 @@ impl SessionFileSystem for MemoryFileSystem {
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {
         self.stat(path).await.map(Some)
+    }
+
+    fn supports(&self, _: &WorkspacePath) -> EntrySupport {
+        EntrySupport {
+            executables: true,
+            links: false,
+        }
     }
 
     fn host_path(&self, _: &WorkspacePath) -> Option<PathBuf> {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 
@@ -17,13 +18,17 @@ use super::{RootAccess, WorkspaceRootSet};
 /// The head at `/workspace` and the roots at `/roots/<name>`, as one file system.
 ///
 /// * A root that is read-only refuses every change ([`ReadOnly`](FileSystemError::ReadOnly)), also through the
-///   head when the head's folder holds the root's: the more specific mount decides. This is told by
+///   head, or through a root that may be changed, when its folder holds the read-only root's: the most specific mount
+///   decides. So a root that may be changed, or the head, may lie in the folder of one that may not. This is told by
 ///   [`host_path`](SessionFileSystem::host_path), links followed.
 /// * A move within one tree is that tree's own. Between two trees it copies, verifies the version of each
 ///   file, and then removes: when the removal fails, both exist
 ///   ([`PartialMove`](FileSystemError::PartialMove)) and nothing is lost. Once begun it goes on to its end, whether or not
-///   anybody waits for it, unless the runtime itself ends: then some files may be at both places, and none at neither. Links and executable files are not moved
-///   between trees, as a copy would lose what they are.
+///   anybody waits for it, unless the runtime itself ends: then some files may be at both places, and none at neither.
+///   Executable files stay executable and links keep their text. Where the other tree
+///   [cannot hold](SessionFileSystem::supports) one of them ([`Unsupported`](FileSystemError::Unsupported)), or the text of
+///   a link would leave it ([`Escapes`](FileSystemError::Escapes)), nothing is copied. A link has no version: one that
+///   another program changes in the moment in which it is removed is removed as it is then.
 /// * A path of a root that is not there is [`UnknownRoot`](FileSystemError::UnknownRoot) with the names there are.
 #[derive(Clone, Debug)]
 pub struct MountedFileSystem {
@@ -78,6 +83,21 @@ impl MountedFileSystem {
         })
     }
 
+    fn is_read_only(&self, mount: &Mount) -> bool {
+        match mount {
+            Mount::Head => false,
+            Mount::Root(name) => self.roots.access(name) == Some(RootAccess::ReadOnly),
+        }
+    }
+
+    /// The top of the root because of which `path`, which links do not change, can only be read.
+    pub(crate) fn read_only_root(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        if self.is_read_only(path.mount()) {
+            return Some(WorkspacePath::root().with_mount(path.mount().clone()));
+        }
+        self.overlaps.protector(path).cloned()
+    }
+
     /// The tree that serves `path`, when it may be changed there.
     pub(super) async fn writable(
         &self,
@@ -85,9 +105,7 @@ impl MountedFileSystem {
         last: LastLink,
     ) -> Result<Tree, FileSystemError> {
         let tree = self.tree(path)?;
-        if let Mount::Root(name) = path.mount()
-            && self.roots.access(name) == Some(RootAccess::ReadOnly)
-        {
+        if self.is_read_only(path.mount()) {
             return Err(FileSystemError::ReadOnly { path: path.clone() });
         }
         if self.overlaps.concern(path.mount()) {
@@ -96,7 +114,7 @@ impl MountedFileSystem {
                 Err(FileSystemError::NotFound { .. }) => return Ok(tree),
                 other => tree.errors(other)?,
             };
-            if self.overlaps.protect(&tree.outward(&resolved)) {
+            if self.overlaps.protector(&tree.outward(&resolved)).is_some() {
                 return Err(FileSystemError::ReadOnly { path: path.clone() });
             }
         }
@@ -146,6 +164,37 @@ impl SessionFileSystem for MountedFileSystem {
         let tree = self.writable(path, LastLink::Follow).await?;
         let inward = Tree::inward(path);
         tree.errors(tree.files.write(&inward, bytes, precondition).await)
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let tree = self.writable(path, LastLink::Follow).await?;
+        let inward = Tree::inward(path);
+        let write = tree
+            .files
+            .write_with_mode(&inward, bytes, mode, precondition);
+        tree.errors(write.await)
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let tree = self.writable(path, LastLink::Keep).await?;
+        let inward = Tree::inward(path);
+        tree.errors(tree.files.create_link(&inward, target, replace).await)
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.read_link(&Tree::inward(path)).await)
     }
 
     async fn remove(
@@ -234,6 +283,13 @@ impl SessionFileSystem for MountedFileSystem {
         }
         let tree = self.tree(path)?;
         tree.errors(tree.files.stat_direct(&Tree::inward(path)).await)
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        match self.tree(path) {
+            Ok(tree) => tree.files.supports(&Tree::inward(path)),
+            Err(_) => EntrySupport::NONE,
+        }
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -10,8 +10,8 @@ use super::{RootAccess, WorkspaceRootSet};
 pub(super) struct Overlaps {
     /// The path that the outer tree gives the inner one's top, and that top.
     pub(super) all: Vec<(WorkspacePath, WorkspacePath)>,
-    /// Those of read-only roots, by the path that the other tree gives them.
-    protected: Vec<WorkspacePath>,
+    /// Those of read-only roots.
+    protected: Vec<(WorkspacePath, WorkspacePath)>,
 }
 
 /// Where a tree lies on the host, links resolved, so that two names of one folder are seen to be one.
@@ -52,11 +52,11 @@ impl Overlaps {
                 if let Some(below) = below
                     && let Ok(path) = top.with_mount(mount.clone()).join(below)
                 {
+                    let names = (path, top.with_mount(inner_mount.clone()));
                     if is_read_only(inner_mount) {
-                        overlaps.protected.push(path.clone());
+                        overlaps.protected.push(names.clone());
                     }
-                    let inner_top = top.with_mount(inner_mount.clone());
-                    overlaps.all.push((path, inner_top));
+                    overlaps.all.push(names);
                 }
             }
         }
@@ -65,16 +65,18 @@ impl Overlaps {
 
     /// Whether a tree has anything to protect; most have nothing, and then nothing is resolved.
     pub(super) fn concern(&self, mount: &Mount) -> bool {
-        self.protected.iter().any(|path| path.mount() == mount)
+        self.protected.iter().any(|(path, _)| path.mount() == mount)
     }
 
-    /// Whether `path` lies in a protected folder, or is one.
-    pub(super) fn protect(&self, path: &WorkspacePath) -> bool {
-        self.protected.iter().any(|folder| path.starts_with(folder))
+    /// The read-only root in which `path` lies by its other name.
+    pub(super) fn protector(&self, path: &WorkspacePath) -> Option<&WorkspacePath> {
+        let mut protected = self.protected.iter();
+        protected.find_map(|(folder, root)| path.starts_with(folder).then_some(root))
     }
 
     /// Whether a protected folder is `path` or lies below it.
     pub(super) fn protect_below(&self, path: &WorkspacePath) -> bool {
-        self.protected.iter().any(|folder| folder.starts_with(path))
+        let mut protected = self.protected.iter();
+        protected.any(|(folder, _)| folder.starts_with(path))
     }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use everruns_core::file_system::FileAccess;
+use everruns_core::path::WorkspacePath;
 
 /// What a policy says about one path, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,32 @@ pub(super) enum Refusal<'a> {
     BuildFolder(&'static str),
     Denied(FileAccess, &'a str),
     NotAllowed(FileAccess),
+}
+
+/// A refusal, and the name of the path that it is about, where that is another one than was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Judgement<'a> {
+    pub(super) refusal: Refusal<'a>,
+    pub(super) other_name: Option<WorkspacePath>,
+}
+
+impl<'a> From<Refusal<'a>> for Judgement<'a> {
+    fn from(refusal: Refusal<'a>) -> Self {
+        Self {
+            refusal,
+            other_name: None,
+        }
+    }
+}
+
+impl fmt::Display for Judgement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)?;
+        match &self.other_name {
+            None => Ok(()),
+            Some(name) => write!(f, ", as it is also {name}"),
+        }
+    }
 }
 
 impl fmt::Display for Refusal<'_> {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileAccess, FileContent, FileKind, FileStat, FileSystemError,
-    LastLink, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
-    SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileAccess, FileContent, FileKind, FileMode,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
+    Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -27,18 +27,28 @@ use crate::mounts::MountedFileSystem;
 pub struct PolicyFileSystem {
     pub(super) inner: Arc<dyn SessionFileSystem>,
     pub(super) policy: WorkspacePolicy,
+    /// What says which roots can only be read; the policy is over it.
+    pub(super) mounts: Option<Arc<MountedFileSystem>>,
 }
 
 impl PolicyFileSystem {
     /// Puts `policy` over `inner`.
     pub fn new(inner: Arc<dyn SessionFileSystem>, policy: WorkspacePolicy) -> Self {
-        Self { inner, policy }
+        Self {
+            inner,
+            policy,
+            mounts: None,
+        }
     }
 
-    /// Puts `policy` over `mounts`. Where one mounted folder lies in another, a denial by either of its names holds.
+    /// Puts `policy` over `mounts`. Where one mounted folder lies in another, what is denied or protected by one of its
+    /// names is so by the other: see [`WorkspacePolicy::with_other_names`].
     pub fn over_mounts(mounts: Arc<MountedFileSystem>, policy: &WorkspacePolicy) -> Self {
         let policy = policy.with_other_names(mounts.overlaps());
-        Self::new(mounts, policy)
+        Self {
+            mounts: Some(Arc::clone(&mounts)),
+            ..Self::new(mounts, policy)
+        }
     }
 
     /// The policy.
@@ -128,6 +138,38 @@ impl SessionFileSystem for PolicyFileSystem {
     ) -> Result<ContentVersion, FileSystemError> {
         self.judged(path, LastLink::Follow, Wanted::Write).await?;
         self.inner.write(path, bytes, precondition).await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        self.judged(path, LastLink::Follow, Wanted::Write).await?;
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        write.await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let resolved = self.judged(path, LastLink::Keep, Wanted::Write).await?;
+        self.check_target(path, resolved.as_ref().unwrap_or(path), target)
+            .await?;
+        self.inner.create_link(path, target, replace).await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        let resolved = self.judged(path, LastLink::Keep, Wanted::Read).await?;
+        let target = self.inner.read_link(path).await?;
+        self.check_target(path, resolved.as_ref().unwrap_or(path), &target)
+            .await?;
+        Ok(target)
     }
 
     async fn remove(
@@ -224,6 +266,10 @@ impl SessionFileSystem for PolicyFileSystem {
             self.policy.check_read(path)?;
         }
         Ok(stat)
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -53,8 +53,8 @@ impl Layer {
         }
     }
 
-    /// Denials win over every allowance, and what may not be read may not be written.
-    fn denial(&self, path: &WorkspacePath, access: FileAccess) -> Option<Refusal<'_>> {
+    /// What denies `access`, whatever allows it. What may not be read may not be written.
+    pub(super) fn denial(&self, path: &WorkspacePath, access: FileAccess) -> Option<Refusal<'_>> {
         if path.is_git_internal() {
             return Some(Refusal::GitInternal);
         }
@@ -76,11 +76,7 @@ impl Layer {
     }
 
     /// The glob that denies `access`.
-    pub(super) fn denial_by_glob(
-        &self,
-        path: &WorkspacePath,
-        access: FileAccess,
-    ) -> Option<Refusal<'_>> {
+    fn denial_by_glob(&self, path: &WorkspacePath, access: FileAccess) -> Option<Refusal<'_>> {
         if let Some(glob) = self.deny_read.matching(path) {
             return Some(Refusal::Denied(FileAccess::Read, glob));
         }

@@ -3,7 +3,7 @@ use std::sync::{Arc, LazyLock};
 use everruns_core::file_system::{FileAccess, FileSystemError};
 use everruns_core::path::WorkspacePath;
 
-use super::decision::Refusal;
+use super::decision::{Judgement, Refusal};
 use super::layer::Layer;
 use super::{PolicyDecision, WorkspacePolicyBuilder};
 use crate::swap_folder::swap_folder;
@@ -79,8 +79,9 @@ impl WorkspacePolicy {
         }
     }
 
-    /// Takes each pair for two names of one folder: what `deny_read` or `deny_write` denies by one name is denied by the
-    /// other, too. It can only narrow.
+    /// Takes each pair for two names of one folder: what is denied or protected by one name is so by the other, too,
+    /// whichever rule it is: a glob, or `.git`, hidden and credential names, and build folders. It can only narrow: what
+    /// one name allows must be allowed by the name that is asked for.
     ///
     /// [`PolicyFileSystem::over_mounts`](super::PolicyFileSystem::over_mounts) does this for mounts that overlap.
     #[must_use]
@@ -154,9 +155,9 @@ impl WorkspacePolicy {
     /// What the policy says about `path`, and which rule decides.
     pub fn explain(&self, path: &WorkspacePath, access: FileAccess) -> PolicyDecision {
         match self.refusal(path, access) {
-            Some(refusal) => PolicyDecision {
+            Some(judgement) => PolicyDecision {
                 allowed: false,
-                rule: refusal.to_string(),
+                rule: judgement.to_string(),
             },
             None => PolicyDecision {
                 allowed: true,
@@ -176,10 +177,11 @@ impl WorkspacePolicy {
         format!("allowed to {access} by {}", globs.join(" and "))
     }
 
-    fn refusal(&self, path: &WorkspacePath, access: FileAccess) -> Option<Refusal<'_>> {
+    fn refusal(&self, path: &WorkspacePath, access: FileAccess) -> Option<Judgement<'_>> {
         self.layers
             .iter()
             .find_map(|layer| layer.refusal(path, access))
+            .map(Judgement::from)
             .or_else(|| self.denial_by_other_name(path, access))
     }
 
@@ -188,21 +190,26 @@ impl WorkspacePolicy {
         &self,
         path: &WorkspacePath,
         access: FileAccess,
-    ) -> Option<Refusal<'_>> {
+    ) -> Option<Judgement<'_>> {
         let names = self.same.iter();
         names
             .flat_map(|(one, other)| [swap_folder(path, one, other), swap_folder(path, other, one)])
             .flatten()
             .find_map(|name| {
                 let mut layers = self.layers.iter();
-                layers.find_map(|layer| layer.denial_by_glob(&name, access))
+                let refusal = layers.find_map(|layer| layer.denial(&name, access))?;
+                Some(Judgement {
+                    refusal,
+                    other_name: Some(name),
+                })
             })
     }
 
-    fn folder_refusal(&self, path: &WorkspacePath) -> Option<Refusal<'_>> {
+    fn folder_refusal(&self, path: &WorkspacePath) -> Option<Judgement<'_>> {
         self.layers
             .iter()
             .find_map(|layer| layer.folder_refusal(path))
+            .map(Judgement::from)
             .or_else(|| self.denial_by_other_name(path, FileAccess::Read))
     }
 }
@@ -214,17 +221,20 @@ impl Default for WorkspacePolicy {
 }
 
 fn fail(
-    refusal: Option<Refusal<'_>>,
+    judgement: Option<Judgement<'_>>,
     path: &WorkspacePath,
     access: FileAccess,
 ) -> Result<(), FileSystemError> {
-    match refusal {
+    match judgement {
         None => Ok(()),
-        Some(Refusal::GitInternal) => Err(FileSystemError::GitInternal { path: path.clone() }),
-        Some(refusal) => Err(FileSystemError::Denied {
+        Some(Judgement {
+            refusal: Refusal::GitInternal,
+            ..
+        }) => Err(FileSystemError::GitInternal { path: path.clone() }),
+        Some(judgement) => Err(FileSystemError::Denied {
             path: path.clone(),
             access,
-            rule: refusal.to_string(),
+            rule: judgement.to_string(),
         }),
     }
 }

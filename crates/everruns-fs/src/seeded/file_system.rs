@@ -4,13 +4,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
 use super::seeds::{Seeds, folder_stat};
 use super::{SeedError, SeededFile};
+use crate::mounts::MountedFileSystem;
+use crate::swap_folder::swap_folder;
 
 /// A file system with an application's own files in it.
 ///
@@ -25,6 +28,8 @@ use super::{SeedError, SeededFile};
 pub struct SeededFileSystem {
     pub(super) inner: Arc<dyn SessionFileSystem>,
     pub(super) seeds: Arc<Seeds>,
+    /// Pairs of folders that are one.
+    same: Arc<[(WorkspacePath, WorkspacePath)]>,
 }
 
 impl SeededFileSystem {
@@ -39,6 +44,27 @@ impl SeededFileSystem {
         Ok(Self {
             inner,
             seeds: Arc::new(Seeds::new(seeds)?),
+            same: Arc::new([]),
+        })
+    }
+
+    /// Refuses a change of a read-only seed by its other name, too, where one tree of `mounts` lies in another. What is
+    /// read by that name are the bytes below.
+    #[must_use]
+    pub fn over_mounts(mut self, mounts: &MountedFileSystem) -> Self {
+        self.same = mounts.overlaps().into();
+        self
+    }
+
+    /// `path` by the names that it has in other mounts.
+    fn other_names<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+    ) -> impl Iterator<Item = WorkspacePath> + use<'a> {
+        self.same.iter().flat_map(|(one, other)| {
+            [swap_folder(path, one, other), swap_folder(path, other, one)]
+                .into_iter()
+                .flatten()
         })
     }
 
@@ -62,6 +88,12 @@ impl SeededFileSystem {
         really: &WorkspacePath,
     ) -> Result<(), FileSystemError> {
         match self.seeds.above(really) {
+            None if self
+                .other_names(really)
+                .any(|name| self.seeds.above(&name).is_some()) =>
+            {
+                Err(FileSystemError::ReadOnly { path: path.clone() })
+            }
             None => Ok(()),
             Some(seed) if &seed.path == really => {
                 Err(FileSystemError::ReadOnly { path: path.clone() })
@@ -78,7 +110,8 @@ impl SeededFileSystem {
         path: &WorkspacePath,
         really: &WorkspacePath,
     ) -> Result<(), FileSystemError> {
-        if self.seeds.below(really).is_empty() {
+        let is_over_a_seed = |at: &WorkspacePath| !self.seeds.below(at).is_empty();
+        if !is_over_a_seed(really) && !self.other_names(really).any(|name| is_over_a_seed(&name)) {
             self.refuse_change(path, really)
         } else {
             Err(FileSystemError::ReadOnly { path: path.clone() })
@@ -117,6 +150,42 @@ impl SessionFileSystem for SeededFileSystem {
         let really = self.really(path, LastLink::Follow).await;
         self.refuse_taking(path, &really)?;
         self.inner.write(path, bytes, precondition).await
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let really = self.really(path, LastLink::Follow).await;
+        self.refuse_taking(path, &really)?;
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        write.await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        self.refuse_taking(path, &self.really(path, LastLink::Keep).await)?;
+        self.inner.create_link(path, target, replace).await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        let really = self.really(path, LastLink::Keep).await;
+        match self.seeds.above(&really) {
+            None => self.inner.read_link(path).await,
+            // Whatever link may lie below is not what is shown.
+            Some(seed) if seed.path == really => Err(FileSystemError::InvalidOperation {
+                path: path.clone(),
+                reason: "it is no symbolic link",
+            }),
+            Some(_) => Err(FileSystemError::NotFound { path: path.clone() }),
+        }
     }
 
     async fn remove(
@@ -229,6 +298,10 @@ impl SessionFileSystem for SeededFileSystem {
             Some(seed) if seed.path == *path => Ok(Some(seed.stat())),
             None | Some(_) => Ok(None),
         }
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -31,7 +31,7 @@ fn audited(inner: Arc<dyn SessionFileSystem>) -> (AuditFileSystem, Log) {
     let to = log.clone();
     let sink = move |event: &AuditEvent<'_>| {
         let kind = match event.operation {
-            AuditOperation::Write { bytes } => format!("write {bytes}"),
+            AuditOperation::Write { bytes, .. } => format!("write {bytes}"),
             AuditOperation::Remove { removal } => format!("remove {removal:?}"),
             AuditOperation::Rename { to, .. } => format!("move to {}", to.relative()),
             AuditOperation::CreateDir => "folder".to_owned(),

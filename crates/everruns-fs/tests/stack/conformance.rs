@@ -6,6 +6,7 @@ use bytes::Bytes;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::path::Mount;
 use everruns_core::workspace::WorkspaceBackend;
+use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
 use everruns_fs::{
     AuditEvent, AuditFileSystem, DirectoryWorkspaceBackend, FileLimits, LimitsFileSystem,
     MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem, PolicyFileSystem, RootAccess,
@@ -13,8 +14,9 @@ use everruns_fs::{
 };
 use everruns_testkit::conformance::file_system::{self, Options, Subject};
 use everruns_testkit::conformance::workspace_backend::{self, Capabilities};
+use everruns_testkit::doubles::BelowRootFileSystem;
 
-use crate::support::{disk, memory, mounted, path};
+use crate::support::{disk, disk_resolved_by, mounted, path};
 
 fn permissive() -> WorkspacePolicy {
     WorkspacePolicy::builder()
@@ -32,97 +34,176 @@ fn seeded(inner: Arc<dyn SessionFileSystem>) -> SeededFileSystem {
     SeededFileSystem::new(inner, vec![seed]).unwrap()
 }
 
-/// The whole stack, as an engine builds it.
-fn stack(head: Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> {
-    let root = Arc::new(MemoryFileSystem::new());
-    let mounts = mounted(head, "docs", root, RootAccess::ReadOnly);
-    let policy = PolicyFileSystem::new(Arc::new(mounts), permissive());
-    Arc::new(seeded(Arc::new(policy)))
+fn audited(inner: Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> {
+    let sink = Arc::new(|_: &AuditEvent<'_>| ());
+    Arc::new(AuditFileSystem::new(inner, sink))
+}
+
+fn limited(inner: Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> {
+    let limits = FileLimits::new()
+        .file_bytes(1 << 30)
+        .files(1 << 20)
+        .total_bytes(1 << 40);
+    Arc::new(LimitsFileSystem::new(inner, limits))
+}
+
+/// The whole stack over a head and a root: as an engine builds it, with limits on top.
+fn stack(
+    head: Arc<dyn SessionFileSystem>,
+    docs: Arc<dyn SessionFileSystem>,
+) -> Arc<dyn SessionFileSystem> {
+    let mounts = Arc::new(mounted(audited(head), "docs", docs, RootAccess::ReadWrite));
+    let policy = PolicyFileSystem::over_mounts(Arc::clone(&mounts), &permissive());
+    let seeded = seeded(Arc::new(policy)).over_mounts(&mounts);
+    audited(limited(Arc::new(seeded)))
+}
+
+fn below_root(inner: Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> {
+    Arc::new(BelowRootFileSystem::new(
+        inner,
+        crate::support::root("docs"),
+    ))
+}
+
+/// What is different where the files are in memory.
+fn in_memory() -> Options {
+    Options::default().without_links()
+}
+
+/// Checks what `wrap` makes of an empty tree on disk, which holds everything.
+async fn check_over_disk<W>(resolution: Resolution, wrap: W)
+where
+    W: Fn(Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> + Send + Sync,
+{
+    file_system::check(Options::default(), || async {
+        let (files, folder) = disk_resolved_by(resolution);
+        Subject::new(wrap(files)).keeping(folder)
+    })
+    .await;
+}
+
+async fn check_over_memory<W>(wrap: W)
+where
+    W: Fn(Arc<dyn SessionFileSystem>) -> Arc<dyn SessionFileSystem> + Send + Sync,
+{
+    file_system::check(in_memory(), || async {
+        Subject::new(wrap(Arc::new(MemoryFileSystem::new())))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_keeps_the_contract() {
-    file_system::check(Options::default(), || async {
-        Subject::new(Arc::new(MemoryFileSystem::new()))
-    })
-    .await;
+    check_over_memory(|files| files).await;
 }
 
 /// Proves C20 for the contract's sake: a policy changes nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn policy_keeps_the_contract() {
-    file_system::check(Options::default(), || async {
-        let inner = Arc::new(MemoryFileSystem::new());
-        Subject::new(Arc::new(PolicyFileSystem::new(inner, permissive())))
-    })
-    .await;
+    let wrap = |inner| Arc::new(PolicyFileSystem::new(inner, permissive())) as _;
+    check_over_disk(Resolution::Auto, wrap).await;
+    check_over_memory(wrap).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mounts_keep_the_contract() {
-    file_system::check(Options::default(), || async {
-        let head = memory(&[]).await;
-        Subject::new(Arc::new(MountedFileSystem::new(
-            head,
-            WorkspaceRootSet::new(),
-        )))
-    })
-    .await;
+    let wrap = |head| Arc::new(MountedFileSystem::new(head, WorkspaceRootSet::new())) as _;
+    check_over_disk(Resolution::Auto, wrap).await;
+    check_over_memory(wrap).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn seeds_keep_the_contract() {
-    file_system::check(Options::default(), || async {
-        Subject::new(Arc::new(seeded(Arc::new(MemoryFileSystem::new()))))
-    })
-    .await;
+    check_over_disk(Resolution::Auto, |inner| Arc::new(seeded(inner))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn audit_keeps_the_contract() {
-    file_system::check(Options::default(), || async {
-        let (inner, folder) = disk();
-        let sink = Arc::new(|_: &AuditEvent<'_>| ());
-        Subject::new(Arc::new(AuditFileSystem::new(inner, sink))).keeping(folder)
-    })
-    .await;
+    check_over_disk(Resolution::Auto, audited).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_keep_the_contract() {
-    file_system::check(Options::default(), || async {
-        let (inner, folder) = disk();
-        let limits = FileLimits::new()
-            .file_bytes(1 << 30)
-            .files(1 << 20)
-            .total_bytes(1 << 40);
-        Subject::new(Arc::new(LimitsFileSystem::new(inner, limits))).keeping(folder)
-    })
-    .await;
+    check_over_disk(Resolution::Auto, limited).await;
 }
 
 /// Proves C21: the stack as a whole is one more file system.
 #[tokio::test(flavor = "multi_thread")]
 async fn c21_the_whole_stack_keeps_the_contract_in_memory() {
-    file_system::check(Options::default(), || async {
-        Subject::new(stack(Arc::new(MemoryFileSystem::new())))
-    })
-    .await;
+    check_over_memory(|head| stack(head, Arc::new(MemoryFileSystem::new()))).await;
 }
 
 /// Proves C21: the stack as a whole is one more file system.
 #[tokio::test(flavor = "multi_thread")]
 async fn c21_the_whole_stack_keeps_the_contract_on_disk() {
-    file_system::check(Options::default(), || async {
-        let (files, folder) = disk();
-        Subject::new(stack(files)).keeping(folder)
-    })
-    .await;
+    let wrap = |head| stack(head, Arc::new(MemoryFileSystem::new()));
+    check_over_disk(Resolution::Auto, wrap).await;
+}
+
+/// Proves C21: the stack as a whole is one more file system, also where no kernel helps to resolve paths.
+#[tokio::test(flavor = "multi_thread")]
+async fn c21_the_whole_stack_keeps_the_contract_on_a_walked_disk() {
+    let wrap = |head| stack(head, Arc::new(MemoryFileSystem::new()));
+    check_over_disk(Resolution::Walk, wrap).await;
+}
+
+/// Proves C19: a root keeps what a head keeps.
+#[tokio::test(flavor = "multi_thread")]
+async fn c19_mounts_keep_the_contract_below_a_root() {
+    let wrap = |docs| {
+        let head = Arc::new(MemoryFileSystem::new());
+        let mounts = mounted(head, "docs", docs, RootAccess::ReadWrite);
+        below_root(Arc::new(mounts))
+    };
+    check_over_disk(Resolution::Auto, wrap).await;
+    check_over_memory(wrap).await;
+}
+
+/// Proves C19 and C21: a root keeps what a head keeps, through all layers.
+#[tokio::test(flavor = "multi_thread")]
+async fn c19_c21_the_whole_stack_keeps_the_contract_below_a_root_in_memory() {
+    check_over_memory(|docs| below_root(stack(Arc::new(MemoryFileSystem::new()), docs))).await;
+}
+
+/// Proves C19 and C21: a root keeps what a head keeps, through all layers.
+#[tokio::test(flavor = "multi_thread")]
+async fn c19_c21_the_whole_stack_keeps_the_contract_below_a_root_on_disk() {
+    let wrap = |docs| below_root(stack(Arc::new(MemoryFileSystem::new()), docs));
+    check_over_disk(Resolution::Auto, wrap).await;
+}
+
+/// Proves C19 and C21: a root keeps what a head keeps, through all layers and without the kernel's help.
+#[tokio::test(flavor = "multi_thread")]
+async fn c19_c21_the_whole_stack_keeps_the_contract_below_a_root_on_a_walked_disk() {
+    let wrap = |docs| below_root(stack(Arc::new(MemoryFileSystem::new()), docs));
+    check_over_disk(Resolution::Walk, wrap).await;
+}
+
+/// Proves H06 and C21: a root that lies in the head's own folder keeps what a head keeps, by either name.
+#[tokio::test(flavor = "multi_thread")]
+async fn h06_c21_an_overlapping_root_keeps_the_contract_by_either_name() {
+    for by_root in [true, false] {
+        file_system::check(Options::default(), || async {
+            let (outer, folder) = disk();
+            let tree = folder.path().join("tree");
+            std::fs::create_dir(tree.join("docs")).unwrap();
+            let options = DiskOptions::new(folder.path().join("locks2"));
+            let inner = Arc::new(DiskFileSystem::open(tree.join("docs"), options).unwrap());
+            // The tree under test is the one in the other, as head or as root.
+            let files = if by_root {
+                below_root(stack(outer, inner))
+            } else {
+                stack(inner, outer)
+            };
+            Subject::new(files).keeping(folder)
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_heads_keep_the_contract() {
-    file_system::check(Options::default(), || async {
+    file_system::check(in_memory(), || async {
         let backend: Arc<dyn WorkspaceBackend> = Arc::new(MemoryWorkspaceBackend::new());
         let workspace = everruns_core::workspace::Workspace::open(backend, "project")
             .await

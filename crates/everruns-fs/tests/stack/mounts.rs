@@ -6,7 +6,6 @@ use everruns_core::file_system::{
     ContentVersion, FileSystemError, Precondition, Removal, Replace, SessionFileSystem,
     SessionFileSystemExt as _,
 };
-use everruns_fs::disk::{DiskFileSystem, DiskOptions};
 use everruns_fs::{
     MemoryFileSystem, MountedFileSystem, PolicyFileSystem, RootAccess, RootError, WorkspacePolicy,
     WorkspaceRootSet,
@@ -285,110 +284,6 @@ async fn h74_a_removal_that_may_not_last_ends_a_move() {
     );
     assert!(names(head.as_ref(), ".").await.is_empty());
     assert_eq!(names(docs.as_ref(), "d").await, ["a", "b"]);
-}
-
-#[tokio::test]
-async fn h07_what_a_copy_would_lose_is_not_moved() {
-    let (files, folder) = disk();
-    files.write_all("d/a", "1").await.unwrap();
-    std::os::unix::fs::symlink("a", folder.path().join("tree/d/link")).unwrap();
-    let docs = memory(&[("run.sh", "x")]).await;
-    docs.set_executable(&path("run.sh"), true).unwrap();
-    let fs = mounted(files.clone(), "docs", docs.clone(), RootAccess::ReadWrite);
-    for (from, to) in [
-        ("d", "/roots/docs/d"),
-        ("/roots/docs/run.sh", "run.sh"),
-        ("/roots/docs", "x"),
-    ] {
-        let refused = fs.rename(&path(from), &path(to), Replace::Never).await;
-        assert!(
-            matches!(refused, Err(FileSystemError::InvalidOperation { .. })),
-            "{from}"
-        );
-    }
-    assert_eq!(names(files.as_ref(), ".").await, ["d"]);
-    assert_eq!(names(docs.as_ref(), ".").await, ["run.sh"]);
-}
-
-/// Proves H06: a read-only root inside the head's own folder is read-only by either name.
-#[tokio::test]
-async fn h06_the_more_specific_mount_decides() {
-    let (head, folder) = disk();
-    head.write_all("vendor/lib/a", "1").await.unwrap();
-    head.write_all("other/a", "1").await.unwrap();
-    let tree = folder.path().join("tree");
-    std::os::unix::fs::symlink("vendor", tree.join("alias")).unwrap();
-    let options = DiskOptions::new(folder.path().join("locks2"));
-    let vendor = DiskFileSystem::open(tree.join("vendor"), options).unwrap();
-    let fs = mounted(
-        head.clone(),
-        "vendor",
-        Arc::new(vendor),
-        RootAccess::ReadOnly,
-    );
-    for text in ["vendor/lib/a", "alias/lib/a", "vendor/new"] {
-        let refused = fs.write_all(text, "2").await;
-        assert!(
-            matches!(refused, Err(FileSystemError::ReadOnly { .. })),
-            "{text}"
-        );
-    }
-    let recursive = fs
-        .remove(&path("vendor"), Removal::Recursive, Precondition::Any)
-        .await;
-    assert!(matches!(recursive, Err(FileSystemError::ReadOnly { .. })));
-    let moved = fs
-        .rename(&path("vendor"), &path("mine"), Replace::Never)
-        .await;
-    assert!(matches!(moved, Err(FileSystemError::ReadOnly { .. })));
-    assert_eq!(text(&fs, "/roots/vendor/lib/a").await.unwrap(), "1");
-    assert_eq!(text(&fs, "vendor/lib/a").await.unwrap(), "1");
-    fs.write_all("other/a", "2").await.unwrap();
-}
-
-/// Proves H06: where two mounts overlap, what the policy denies by either name is denied by both, by whatever operation.
-#[tokio::test]
-async fn h06_a_deny_by_either_name_wins() {
-    let (head, folder) = disk();
-    for name in ["secret/x", "open/x", "other/x"] {
-        head.write_all(&format!("vendor/{name}"), "needle")
-            .await
-            .unwrap();
-    }
-    let tree = folder.path().join("tree");
-    let options = DiskOptions::new(folder.path().join("locks2"));
-    let vendor = DiskFileSystem::open(tree.join("vendor"), options).unwrap();
-    let mounts = mounted(head, "vendor", Arc::new(vendor), RootAccess::ReadWrite);
-    let policy = WorkspacePolicy::builder()
-        .allow_write("**")
-        .deny_read("/roots/vendor/secret")
-        .deny_write("vendor/open")
-        .build()
-        .unwrap();
-    let fs = PolicyFileSystem::over_mounts(Arc::new(mounts), &policy);
-    for top in ["vendor", "/roots/vendor"] {
-        let at = |name: &str| format!("{top}/{name}");
-        for denied in [
-            text(&fs, &at("secret/x")).await.map(drop),
-            fs.write_all(&at("secret/y"), "y").await.map(drop),
-            fs.write_all(&at("open/y"), "y").await.map(drop),
-            fs.stat(&path(&at("secret/x"))).await.map(drop),
-            fs.remove(&path(&at("open/x")), Removal::Entry, Precondition::Any)
-                .await,
-            fs.rename(&path(top), &path("elsewhere"), Replace::Never)
-                .await,
-        ] {
-            assert!(
-                matches!(denied, Err(FileSystemError::Denied { .. })),
-                "{top}: {denied:?}"
-            );
-        }
-        assert_eq!(names(&fs, top).await, ["open", "other"]);
-        let (found, _) = search(&fs, grep(top, "needle")).await;
-        let full = path(top);
-        assert_eq!(found, [format!("{full}/open/x"), format!("{full}/other/x")]);
-        fs.write_all(&at("other/x"), "needle").await.unwrap();
-    }
 }
 
 /// Proves H55 and H07: a move across mounts that nobody waits for any more is not made, or made to its end.

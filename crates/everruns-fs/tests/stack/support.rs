@@ -6,7 +6,7 @@ use everruns_core::file_system::{
     SessionFileSystem, SessionFileSystemExt as _,
 };
 use everruns_core::path::{RootName, WorkspacePath};
-use everruns_fs::disk::{DiskFileSystem, DiskOptions};
+use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
 use everruns_fs::{
     MemoryFileSystem, MountedFileSystem, PolicyFileSystem, RootAccess, WorkspacePolicy,
     WorkspaceRootSet,
@@ -32,9 +32,14 @@ pub(crate) async fn memory(files: &[(&str, &str)]) -> Arc<MemoryFileSystem> {
 
 /// A disk file system over a fresh folder, which lives as long as the second value.
 pub(crate) fn disk() -> (Arc<DiskFileSystem>, tempfile::TempDir) {
+    disk_resolved_by(Resolution::Auto)
+}
+
+/// As [`disk`], with paths resolved in this way.
+pub(crate) fn disk_resolved_by(resolution: Resolution) -> (Arc<DiskFileSystem>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("tree")).unwrap();
-    let options = DiskOptions::new(folder.path().join("locks"));
+    let options = DiskOptions::new(folder.path().join("locks")).resolution(resolution);
     let fs = DiskFileSystem::open(folder.path().join("tree"), options).unwrap();
     (Arc::new(fs), folder)
 }

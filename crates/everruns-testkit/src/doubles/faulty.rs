@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -105,6 +106,31 @@ impl SessionFileSystem for FaultyFileSystem {
         self.run(self.inner.write(path, bytes, precondition)).await
     }
 
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        self.run(write).await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        self.run(self.inner.create_link(path, target, replace))
+            .await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.run(self.inner.read_link(path)).await
+    }
+
     async fn remove(
         &self,
         path: &WorkspacePath,
@@ -150,6 +176,10 @@ impl SessionFileSystem for FaultyFileSystem {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.run(self.inner.resolve(path, last)).await
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileAccess, FileContent, FileStat, FileSystemError, LastLink,
-    PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream,
-    SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileAccess, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -57,6 +57,29 @@ impl SessionFileSystem for RefusingFileSystem {
         self.refuse(path, FileAccess::Write)
     }
 
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        _: Bytes,
+        _: FileMode,
+        _: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        self.refuse(path, FileAccess::Write)
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        _: &LinkTarget,
+        _: Replace,
+    ) -> Result<(), FileSystemError> {
+        self.refuse(path, FileAccess::Write)
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.refuse(path, FileAccess::Read)
+    }
+
     async fn remove(
         &self,
         path: &WorkspacePath,
@@ -101,6 +124,11 @@ impl SessionFileSystem for RefusingFileSystem {
         _: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.refuse(path, FileAccess::Read)
+    }
+
+    /// It would hold all, if it did not refuse it.
+    fn supports(&self, _: &WorkspacePath) -> EntrySupport {
+        EntrySupport::ALL
     }
 
     fn host_path(&self, _: &WorkspacePath) -> Option<PathBuf> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -49,6 +50,32 @@ impl SessionFileSystem for UnflushedFileSystem {
     ) -> Result<ContentVersion, FileSystemError> {
         self.inner.write(path, bytes, precondition).await?;
         Err(not_flushed(path))
+    }
+
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        write.await?;
+        Err(not_flushed(path))
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        self.inner.create_link(path, target, replace).await?;
+        Err(not_flushed(path))
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.inner.read_link(path).await
     }
 
     async fn remove(
@@ -98,6 +125,10 @@ impl SessionFileSystem for UnflushedFileSystem {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.inner.resolve(path, last).await
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        self.inner.supports(path)
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

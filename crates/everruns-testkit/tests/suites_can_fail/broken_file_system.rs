@@ -6,8 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, FileContent, FileStat, FileSystemError, LastLink, PageRequest,
-    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
+    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
+    SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -36,6 +37,10 @@ pub(crate) enum Flaw {
     UnfilteredSearch,
     /// A failed write leaves a file beside it.
     LeftOvers,
+    /// A mode is dropped where there are none, and not refused.
+    ModesAreLost,
+    /// The wrapper promises more than there is.
+    PromisesAll,
 }
 
 #[derive(Debug)]
@@ -134,6 +139,35 @@ impl SessionFileSystem for Broken {
         }
     }
 
+    async fn write_with_mode(
+        &self,
+        path: &WorkspacePath,
+        bytes: Bytes,
+        mode: FileMode,
+        precondition: Precondition,
+    ) -> Result<ContentVersion, FileSystemError> {
+        if self.flaw == Flaw::ModesAreLost {
+            return self.write(path, bytes, precondition).await;
+        }
+        let path = &self.path(path);
+        let write = self.inner.write_with_mode(path, bytes, mode, precondition);
+        write.await
+    }
+
+    async fn create_link(
+        &self,
+        path: &WorkspacePath,
+        target: &LinkTarget,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let path = &self.path(path);
+        self.inner.create_link(path, target, replace).await
+    }
+
+    async fn read_link(&self, path: &WorkspacePath) -> Result<LinkTarget, FileSystemError> {
+        self.inner.read_link(&self.path(path)).await
+    }
+
     async fn remove(
         &self,
         path: &WorkspacePath,
@@ -198,6 +232,13 @@ impl SessionFileSystem for Broken {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.inner.resolve(path, last).await
+    }
+
+    fn supports(&self, path: &WorkspacePath) -> EntrySupport {
+        match self.flaw {
+            Flaw::PromisesAll => EntrySupport::ALL,
+            _ => self.inner.supports(path),
+        }
     }
 
     fn host_path(&self, path: &WorkspacePath) -> Option<PathBuf> {

@@ -9,7 +9,11 @@ use crate::broken_file_system::{Broken, Flaw};
 use crate::journal::JournalBackend;
 
 async fn report(flaw: Flaw, selection: Selection) -> Report {
-    let options = Options::default().without_ignore_files().select(selection);
+    let options = Options::default()
+        .without_ignore_files()
+        .without_executables()
+        .without_links()
+        .select(selection);
     file_system::report(options, || async {
         let state = tempdir().unwrap();
         let backend: Arc<dyn WorkspaceBackend> =
@@ -59,6 +63,8 @@ async fn every_flaw_is_caught_by_its_check() {
         ),
         (Flaw::UnfilteredSearch, "grep::filter_is_asked"),
         (Flaw::LeftOvers, "preconditions::a_conflict_changes_nothing"),
+        (Flaw::ModesAreLost, "modes::refused_where_there_are_none"),
+        (Flaw::PromisesAll, "modes::what_is_held_is_told"),
     ] {
         let report = report(flaw, Selection::all().only(check)).await;
         assert!(

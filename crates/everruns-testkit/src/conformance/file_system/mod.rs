@@ -21,7 +21,10 @@ mod folders;
 mod git_internal;
 mod glob;
 mod grep;
+mod link_texts;
+mod links;
 mod listing;
+mod modes;
 mod names;
 mod options;
 mod preconditions;
@@ -67,6 +70,20 @@ const CHECKS: &[Check<Subject>] = checks![
     renaming::{
         file, folder_with_content, missing_is_not_found, never_refuses_an_existing_file,
         file_replaces_a_file, a_version_that_matches_is_replaced, another_version_is_kept, folders_are_never_replaced, into_itself_is_refused, missing_folders_are_made,
+    },
+    modes::{
+        what_is_held_is_told, refused_where_there_are_none, set_cleared_and_kept, a_conflict_changes_no_mode,
+        moved_with_the_file,
+    },
+    links::{
+        refused_where_there_are_none, are_entries_of_their_own, missing_folders_are_made, lead_to_their_target,
+        stay_links_when_their_target_is_written, may_lead_nowhere, an_existing_entry_is_kept, a_file_is_replaced,
+        a_link_is_replaced_and_not_its_target, only_the_version_named_is_replaced, a_folder_is_never_replaced,
+        are_moved_and_removed_themselves, only_links_have_a_text,
+    },
+    link_texts::{
+        are_kept_byte_for_byte, that_leave_the_tree_are_refused, that_enter_the_git_folder_are_refused,
+        links_below_the_git_folder_are_refused,
     },
     resolving::{plain_paths_are_themselves, missing_paths_are_kept, git_internal_is_refused},
     git_internal::{

@@ -1,0 +1,189 @@
+use everruns_core::file_system::{
+    ContentVersion, FileSystemError, LinkTarget, Precondition, ReadRange, Replace,
+};
+use everruns_core::path::WorkspacePath;
+
+use super::end::{Before, End};
+use super::plan::{Plan, Planned, What};
+
+/// What was copied.
+pub(super) struct Copied {
+    from: WorkspacePath,
+    to: WorkspacePath,
+    what: Kept,
+}
+
+/// What a copy must still be to be removed, whichever of the two it is.
+enum Kept {
+    File(ContentVersion),
+    Link(LinkTarget),
+}
+
+/// Copies what is planned and looks at each copy.
+pub(super) async fn copy_all(
+    source: &End<'_>,
+    target: &End<'_>,
+    plan: &Plan,
+    before: Before,
+    copied: &mut Vec<Copied>,
+) -> Result<(), FileSystemError> {
+    for (_, to) in &plan.folders {
+        target.tree.errors(target.tree.files.create_dir(to).await)?;
+    }
+    for planned in &plan.entries {
+        match &planned.what {
+            What::File { executable } => {
+                copy_file(source, target, planned, *executable, before, copied).await?;
+            }
+            What::Link(text) => copy_link(target, planned, text, before.replace, copied).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn copy_file(
+    source: &End<'_>,
+    target: &End<'_>,
+    Planned { from, to, .. }: &Planned,
+    executable: bool,
+    before: Before,
+    copied: &mut Vec<Copied>,
+) -> Result<(), FileSystemError> {
+    let content = source.tree.files.read(from, ReadRange::ALL).await;
+    let content = source.tree.errors(content)?;
+    let mode = before.mode(executable);
+    let bytes = content.bytes().clone();
+    let written = target.write(to, bytes, mode, before.precondition()).await;
+    let there = match &written {
+        Ok(version) => Some(*version),
+        Err(error) => error.is_of_a_made_change().then_some(content.version()),
+    };
+    copied.extend(there.map(|version| Copied {
+        from: from.clone(),
+        to: to.clone(),
+        what: Kept::File(version),
+    }));
+    let version = written?;
+    let length = ReadRange {
+        offset: 0,
+        length: Some(0),
+    };
+    let kept = target.tree.files.read(to, length).await;
+    let kept = target.tree.errors(kept)?;
+    if version != content.version() || kept.version() != content.version() {
+        return Err(FileSystemError::Conflict {
+            path: target.tree.outward(to),
+            expected: Precondition::Matches(content.version()),
+            current: Some(kept.version()),
+        });
+    }
+    // As on a disk that has no modes and does not say so.
+    if target.stat(to).await?.executable != executable {
+        return Err(FileSystemError::Unsupported {
+            path: target.tree.outward(to),
+            what: "modes of files",
+        });
+    }
+    Ok(())
+}
+
+async fn copy_link(
+    target: &End<'_>,
+    Planned { from, to, .. }: &Planned,
+    text: &LinkTarget,
+    replace: Replace,
+    copied: &mut Vec<Copied>,
+) -> Result<(), FileSystemError> {
+    let made = target.create_link(to, text, replace).await;
+    let is_there = match &made {
+        Ok(()) => true,
+        Err(error) => error.is_of_a_made_change(),
+    };
+    if is_there {
+        copied.push(Copied {
+            from: from.clone(),
+            to: to.clone(),
+            what: Kept::Link(text.clone()),
+        });
+    }
+    made?;
+    if target.read_link(to).await? == *text {
+        Ok(())
+    } else {
+        Err(target.refused(to, "the link was changed while it was made"))
+    }
+}
+
+impl Kept {
+    /// Removes the copy at `path`, only as it was copied. A link has no version, so it is looked at just before.
+    async fn remove(&self, end: &End<'_>, path: &WorkspacePath) -> Result<(), FileSystemError> {
+        match self {
+            Self::File(version) => end.remove(path, Precondition::Matches(*version)).await,
+            Self::Link(text) if end.read_link(path).await? == *text => {
+                end.remove(path, Precondition::Any).await
+            }
+            Self::Link(_) => Err(end.refused(path, CHANGED)),
+        }
+    }
+}
+
+const CHANGED: &str = "the link was changed while it was moved";
+
+impl End<'_> {
+    /// Removes what was copied, each entry only as it was copied; then the folders, which must be empty. A removal that
+    /// may not last is told of at the end.
+    pub(super) async fn remove_all(
+        &self,
+        plan: &Plan,
+        copied: &[Copied],
+    ) -> Result<(), FileSystemError> {
+        let mut all = Ok(());
+        let mut note = |removed: Result<(), FileSystemError>| match removed {
+            Err(error @ FileSystemError::NotFlushed { .. }) => {
+                all = Err(error);
+                Ok(())
+            }
+            other => other,
+        };
+        for entry in copied {
+            note(entry.what.remove(self, &entry.from).await)?;
+        }
+        for (folder, _) in plan.folders.iter().rev() {
+            note(self.remove(folder, Precondition::Any).await)?;
+        }
+        all
+    }
+
+    /// Takes back what a failed copy left, and says whether nothing of it is there. What cannot be removed stays: it is
+    /// a copy.
+    pub(super) async fn undo(&self, plan: &Plan, copied: &[Copied]) -> bool {
+        let mut all = true;
+        for entry in copied {
+            let removed = entry.what.remove(self, &entry.to).await;
+            all &= self.is_taken_back(&entry.to, removed);
+        }
+        for (_, folder) in plan.folders.iter().rev() {
+            let removed = self.remove(folder, Precondition::Any).await;
+            all &= self.is_taken_back(folder, removed);
+        }
+        all
+    }
+
+    fn is_taken_back(&self, path: &WorkspacePath, removed: Result<(), FileSystemError>) -> bool {
+        match removed {
+            // It is gone, or somebody else's by now.
+            Ok(())
+            | Err(
+                FileSystemError::NotFound { .. }
+                | FileSystemError::Conflict { .. }
+                | FileSystemError::InvalidOperation { .. },
+            ) => true,
+            Err(error) if error.is_of_a_made_change() => true,
+            Err(error) => {
+                let path = self.tree.outward(path);
+                tracing::warn!(%path, %error, "a part of a failed move is left");
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Moves from one tree to another: copy, verify, remove.
+
+mod copying;
+mod end;
+mod moving;
+mod plan;
