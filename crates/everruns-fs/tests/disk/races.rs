@@ -5,8 +5,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use everruns_core::file_system::{
-    FileSystemError, GrepQuery, LastLink, Precondition, Removal, Replace, SearchEvent, SearchQuery,
-    SearchTarget, SessionFileSystem as _, SessionFileSystemExt as _,
+    FileSystemError, GrepQuery, LastLink, LinkTarget, Precondition, Removal, Replace, SearchEvent,
+    SearchQuery, SearchTarget, SessionFileSystem as _, SessionFileSystemExt as _,
 };
 
 use everruns_fs::disk::Resolution;
@@ -352,6 +352,28 @@ async fn h12_removals_and_moves_against_swapped_links_stay_inside() {
             }
         }
         assert!(removed > 0 && moved > 0, "{removed} removed, {moved} moved");
+        race.finish(&fixture);
+    })
+    .await;
+}
+
+/// Proves H12: no link is made, and no text of one told, outside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h12_links_made_against_swapped_links_stay_inside() {
+    each_resolution(|fixture| async move {
+        std::os::unix::fs::symlink("told", fixture.outside.join("link")).unwrap();
+        let mut race = Race::start(&fixture);
+        let target = LinkTarget::new("secret").unwrap();
+        let mut round = 0;
+        while race.goes_on(round, SLOW_ROUNDS) {
+            round += 1;
+            let (at, read) = (path("a/dir/made"), path("a/dir/link"));
+            let work = fixture.files.create_link(&at, &target, Replace::File);
+            race.run(work).await;
+            let told = fixture.files.read_link(&read).await;
+            assert_expected(&told.unwrap_err());
+        }
+        std::fs::remove_file(fixture.outside.join("link")).unwrap();
         race.finish(&fixture);
     })
     .await;

@@ -6,6 +6,7 @@
 
 mod broken;
 mod dying;
+mod links;
 mod moves;
 mod quota;
 mod steps;

@@ -57,7 +57,8 @@ pub(super) async fn stat(files: &dyn SessionFileSystem, plain: &Plain, path: &Wo
         None => (FileKind::Directory, 0),
     };
     assert_eq!((stat.kind, stat.size), (kind, size), "{path}");
-    assert!(!stat.executable, "{path}");
+    let executable = plain.executables.contains(path);
+    assert_eq!(stat.executable, executable, "{path}");
 }
 
 /// There are no links, so what is there, or could be, is found under its own name.

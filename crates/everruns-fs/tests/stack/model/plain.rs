@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use everruns_core::file_system::{ContentVersion, Precondition, Replace};
+use everruns_core::file_system::{ContentVersion, FileMode, Precondition, Replace};
 use everruns_core::path::WorkspacePath;
 
 use super::fault::Fault;
@@ -24,6 +24,8 @@ pub(super) struct Rules {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) entries: Entries,
+    /// Which files are executable.
+    pub(super) executables: BTreeSet<WorkspacePath>,
     pub(super) rules: Rules,
     pub(super) files: u64,
     pub(super) bytes: u64,
@@ -73,6 +75,7 @@ impl Plain {
         &mut self,
         path: &WorkspacePath,
         bytes: &Bytes,
+        mode: FileMode,
         precondition: Precondition,
     ) -> Result<(), Faults> {
         let size = bytes.len() as u64;
@@ -99,6 +102,8 @@ impl Plain {
         self.use_up(files, size);
         self.make_folders(path);
         self.entries.insert(path.clone(), Some(bytes.clone()));
+        let executable = mode.executable(self.executables.remove(path));
+        self.executables.extend(executable.then(|| path.clone()));
         Ok(())
     }
 
@@ -131,6 +136,7 @@ impl Plain {
         }
         refuse(faults)?;
         self.entries.retain(|entry, _| !entry.starts_with(path));
+        self.executables.retain(|entry| !entry.starts_with(path));
         Ok(())
     }
 
@@ -184,16 +190,20 @@ impl Plain {
         }
         self.use_up(files, 0);
         self.make_folders(to);
+        self.executables.remove(to);
+        let executables = std::mem::take(&mut self.executables);
         let mut moved = Entries::new();
         for (entry, content) in std::mem::take(&mut self.entries) {
             let is_moved = entry.starts_with(from);
             let rest = is_moved.then(|| entry.relative().strip_prefix(from.relative()).unwrap());
             let rest = rest.map(|rest| rest.trim_start_matches('/').to_owned());
+            let is_executable = executables.contains(&entry);
             let at = match rest.as_deref() {
                 None => entry,
                 Some("") => to.clone(),
                 Some(rest) => to.join(rest).unwrap(),
             };
+            self.executables.extend(is_executable.then(|| at.clone()));
             // What moves comes over what was there, in whichever order they are met.
             if rest.is_some() || !moved.contains_key(&at) {
                 moved.insert(at, content);

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, FileKind, FileSystemError, Precondition, ReadRange, Removal, Replace,
+    ContentVersion, FileKind, FileMode, FileSystemError, Precondition, ReadRange, Removal, Replace,
     SessionFileSystem, SessionFileSystemExt as _,
 };
 use everruns_core::path::WorkspacePath;
@@ -80,14 +80,20 @@ impl Subject {
             Step::List(path, limit, after) => {
                 list(files.as_ref(), plain, path, *limit, after.clone()).await;
             }
-            Step::Write(path, bytes, wish) => {
+            Step::Write(path, bytes, mode, wish) => {
                 let precondition = plain.precondition(path, *wish);
                 let before = plain.version(path);
-                let done = files.write(path, bytes.clone(), precondition).await;
+                let bytes_given = bytes.clone();
+                let done = if *mode == FileMode::Kept {
+                    files.write(path, bytes_given, precondition).await
+                } else {
+                    let write = files.write_with_mode(path, bytes_given, *mode, precondition);
+                    write.await
+                };
                 if let Ok(version) = &done {
                     assert_eq!(*version, ContentVersion::of(bytes), "{step:?}");
                 }
-                let expected = self.plain.write(path, bytes, precondition);
+                let expected = self.plain.write(path, bytes, *mode, precondition);
                 self.compare(step, &done, &expected);
                 let after = self.plain.version(path);
                 self.assert_seen("write", path, &expected, (before, after));
@@ -183,7 +189,13 @@ impl Subject {
         let shown: Entries = shown
             .map(|(entry, content)| (entry.clone(), content.clone()))
             .collect();
-        assert_eq!(contents(self.files.as_ref(), self.mounts).await, shown);
+        let found = contents(self.files.as_ref(), self.mounts).await;
+        assert_eq!(found, shown);
+        for (entry, content) in &shown {
+            let stat = self.files.stat(entry).await.unwrap();
+            let executable = content.is_some() && self.plain.executables.contains(entry);
+            assert_eq!(stat.executable, executable, "{entry}");
+        }
         let mut stored = Entries::new();
         for (mount, host) in &self.hosts {
             look_below(&path(mount), host, &mut stored);

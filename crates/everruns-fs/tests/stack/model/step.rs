@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use everruns_core::file_system::FileMode;
 use everruns_core::path::WorkspacePath;
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use crate::support::path;
 /// One operation.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Write(WorkspacePath, Bytes, Wish),
+    Write(WorkspacePath, Bytes, FileMode, Wish),
     Remove(WorkspacePath, bool, Wish),
     Rename(WorkspacePath, WorkspacePath, Wish),
     CreateDir(WorkspacePath),
@@ -58,6 +59,14 @@ fn any_wish() -> impl Strategy<Value = Wish> {
     ]
 }
 
+fn any_mode() -> impl Strategy<Value = FileMode> {
+    prop_oneof![
+        3 => Just(FileMode::Kept),
+        1 => Just(FileMode::Plain),
+        2 => Just(FileMode::Executable),
+    ]
+}
+
 fn any_bytes() -> impl Strategy<Value = Bytes> {
     (any::<u8>(), 0_usize..12).prop_map(|(byte, length)| Bytes::from(vec![byte; length]))
 }
@@ -66,7 +75,8 @@ fn any_step(mounts: &'static [&'static str]) -> impl Strategy<Value = Step> {
     let at = || any_path(mounts);
     let name = prop::option::of(prop::sample::select(&NAMES[..]).prop_map(str::to_owned));
     prop_oneof![
-        8 => (at(), any_bytes(), any_wish()).prop_map(|(path, bytes, wish)| Step::Write(path, bytes, wish)),
+        8 => (at(), any_bytes(), any_mode(), any_wish())
+            .prop_map(|(path, bytes, mode, wish)| Step::Write(path, bytes, mode, wish)),
         3 => (at(), any::<bool>(), any_wish()).prop_map(|(path, all, wish)| Step::Remove(path, all, wish)),
         5 => (at(), at(), any_wish()).prop_map(|(from, to, wish)| Step::Rename(from, to, wish)),
         2 => at().prop_map(Step::CreateDir),

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use everruns_fs::disk::{DiskFileSystem, DiskOptions, Resolution};
 use everruns_fs::{
     AuditEvent, AuditFileSystem, FileLimits, LimitsFileSystem, MemoryFileSystem, PolicyFileSystem,
-    RootAccess, WorkspacePolicy,
+    RootAccess, SeededFile, SeededFileSystem, WorkspacePolicy,
 };
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn put_secret(subject: &mut Subject, host: &Path) {
     subject.plain.entries.insert(path("b/secret"), kept);
 }
 
-/// Audit over limits over policy over mounts over two trees on disk.
+/// Audit over limits over seeds over policy over mounts over two trees on disk.
 fn whole_stack(folder: &Path, resolution: Resolution) -> Subject {
     let head = Arc::new(tree(folder, "head", resolution));
     let docs = Arc::new(tree(folder, "docs", resolution));
@@ -66,7 +66,13 @@ fn whole_stack(folder: &Path, resolution: Resolution) -> Subject {
         .allow_recursive_delete(true)
         .deny_read("**/secret")
         .build();
-    let policed = PolicyFileSystem::new(Arc::new(mounts), policy.unwrap());
+    let mounts = Arc::new(mounts);
+    let policed = PolicyFileSystem::over_mounts(Arc::clone(&mounts), &policy.unwrap());
+    // The plain map knows no seeds, so this one lies where no step goes.
+    let elsewhere = path("/roots/seeds/seed");
+    let seeds = vec![SeededFile::read_only(elsewhere, "seed")];
+    let seeded = SeededFileSystem::new(Arc::new(policed), seeds).unwrap();
+    let seeded = seeded.over_mounts(&mounts);
     let rules = Rules {
         denied: Some("secret"),
         file_bytes: Some(10),
@@ -74,7 +80,7 @@ fn whole_stack(folder: &Path, resolution: Resolution) -> Subject {
         total_bytes: Some(60),
     };
     let limits = FileLimits::new().file_bytes(10).files(12).total_bytes(60);
-    let limited = LimitsFileSystem::new(Arc::new(policed), limits);
+    let limited = LimitsFileSystem::new(Arc::new(seeded), limits);
     let log = Log::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&log);
     let audited = AuditFileSystem::new(
