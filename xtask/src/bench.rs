@@ -1,4 +1,4 @@
-//! Whole operations measured beside `git` and `std::fs`, in a release build.
+//! Whole operations measured beside `git` and `std::fs`, and files in memory by criterion, in a release build.
 
 use crate::context::Context;
 

@@ -1,6 +1,5 @@
 //! Files through the whole stack (seeded files, policy, mounts, the head's own files) beside `std::fs` and `rg`.
 
-mod memory;
 mod reading;
 mod rg;
 mod searching;
@@ -21,6 +20,5 @@ pub(crate) async fn measure(
     let stack = stack::Stack::new(scratch).await?;
     reading::measure(table, &stack, &place, rounds).await?;
     searching::measure(table, &stack, &place, rounds).await?;
-    writing::measure(table, &stack, scratch, &place, rounds).await?;
-    memory::measure(table, rounds).await
+    writing::measure(table, &stack, scratch, &place, rounds).await
 }

@@ -1,4 +1,5 @@
-//! Whole operations of everruns beside the real alternative, in the same run: `git` for heads, `std::fs` for files.
+//! Whole operations of everruns beside the real alternative, in the same run: `git` for heads, `std::fs` for files. What
+//! happens in memory alone, criterion measures.
 //!
 //! Each pair is measured in turns (ours, theirs, ours, …) so that a noisy neighbour hits both. The table gives medians,
 //! the spread (half the distance between the quartiles), the ratio of the medians, and, where there is one, the bar and
@@ -10,6 +11,7 @@ mod flushes;
 mod git;
 mod heads;
 mod measure;
+mod memory;
 mod table;
 mod turns;
 
@@ -35,7 +37,7 @@ struct Args {
     /// A PostgreSQL server, of which appends are measured as well: <postgres://user@host/database>
     #[arg(long)]
     postgres: Option<String>,
-    /// Only groups whose name holds this text: heads, files, turns
+    /// Only groups whose name holds this text: heads, files, memory, turns
     #[arg(long, default_value = "")]
     only: String,
 }
@@ -79,6 +81,9 @@ async fn main() -> anyhow::Result<()> {
             let server = args.postgres.as_deref();
             turns::measure(&mut table, scratch.path(), folder, args.rounds, server).await?;
         }
+    }
+    if "memory".contains(&args.only) {
+        memory::measure(&mut table)?;
     }
     table.print()?;
     table.check()

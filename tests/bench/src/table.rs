@@ -37,7 +37,7 @@ impl Table {
         theirs: &Samples,
         bar: Bar,
     ) {
-        let judged = bar.judged(ours, Some(theirs));
+        let judged = bar.judged(ours, theirs);
         self.add_pair(operation, ours, (alternative, theirs), judged);
     }
 
@@ -50,7 +50,7 @@ impl Table {
         theirs: &Samples,
         bar: Bar,
     ) {
-        let judged = bar.judged(ours, Some(theirs));
+        let judged = bar.judged(ours, theirs);
         self.judge(&operation, &judged);
         self.add_pair(operation, ours, (alternative, theirs), judged);
     }
@@ -99,13 +99,6 @@ impl Table {
         self.note(operation, time(ours));
     }
 
-    /// Adds an operation without an alternative, with its bar.
-    pub(crate) fn single_with_bar(&mut self, operation: String, ours: &Samples, bar: Bar) {
-        let [bar, verdict] = bar.judged(ours, None);
-        self.rows
-            .push([operation, time(ours), dash(), dash(), dash(), bar, verdict]);
-    }
-
     /// Adds a figure that is no time.
     pub(crate) fn note(&mut self, what: String, figure: String) {
         self.rows
@@ -134,9 +127,12 @@ fn time(samples: &Samples) -> String {
     format!("{} ± {}", shown(samples.median()), shown(samples.spread()))
 }
 
-fn shown(time: Duration) -> String {
+/// A time in the unit that suits it.
+pub(crate) fn shown(time: Duration) -> String {
     let micros = time.as_secs_f64() * 1e6;
-    if micros < 1_000.0 {
+    if micros < 1.0 {
+        format!("{} ns", time.as_nanos())
+    } else if micros < 1_000.0 {
         format!("{micros:.1} µs")
     } else if micros < 1_000_000.0 {
         format!("{:.1} ms", micros / 1e3)

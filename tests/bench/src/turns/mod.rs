@@ -3,6 +3,7 @@
 mod appends;
 mod length;
 mod model;
+mod on_git;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -48,6 +49,7 @@ pub(crate) async fn measure(
     .await?;
     let records = format!("records in SQLite in {place}");
     length::measure(table, scratch, rounds, &records).await?;
+    on_git::measure(table, scratch, &records).await?;
     together(table, scratch, &place.to_string()).await?;
     appends::measure(table, scratch, rounds, server, &place.to_string()).await
 }

@@ -1,0 +1,113 @@
+//! Sessions on Git heads: what one that has read files keeps in memory once it is idle.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use everruns::model::{
+    Message, ModelError, ModelErrorKind, ModelEvent, ModelProvider, ModelRequest, ModelStream,
+    StopReason, ToolCall, Usage,
+};
+use everruns::{Agent, Engine, LocalGitWorkspace, Workspace, WorkspacePolicy};
+use futures::{StreamExt as _, stream};
+use serde_json::json;
+
+use super::{IDLE_LIMIT, resident, turns};
+use crate::git::{self, Project};
+use crate::table::Table;
+
+/// Sessions, and how many of them come first, to fill what the process keeps for itself.
+const HANDLES: usize = 200;
+const FIRST: usize = 20;
+/// The files of the repository, and those of them that each session reads.
+const FILES: usize = 2_000;
+const READ: usize = 50;
+
+pub(super) async fn measure(
+    table: &mut Table,
+    scratch: &Path,
+    records: &str,
+) -> anyhow::Result<()> {
+    let project = Project::generated(&scratch.join("project-on-git"), FILES)?;
+    let backend = Arc::new(LocalGitWorkspace::new(scratch.join("state-on-git"))?);
+    let workspace = Workspace::open(backend, project.folder.to_string_lossy()).await?;
+    let engine = Engine::local(scratch.join("on-git")).await?;
+    let agent = Agent::builder()
+        .instructions("Work.")
+        .provider(Reader)
+        .model("reader")
+        .workspace_policy(WorkspacePolicy::read_write())
+        .build()?;
+    let mut kept = Vec::with_capacity(HANDLES);
+    let mut before = (0, 0);
+    for number in 0..HANDLES {
+        if number == FIRST {
+            before = (resident()?, open_files()?);
+        }
+        let head = workspace.head(format!("idle {number}")).create().await?;
+        let session = engine.create(agent.clone()).workspace(head).start().await?;
+        turns(&session, 2).await?;
+        session.close().await;
+        kept.push(session);
+    }
+    let counted = (HANDLES - FIRST) as u64;
+    let each = resident()?.saturating_sub(before.0) / counted;
+    let name = format!("one of {HANDLES} idle handles on Git heads of {FILES} files, {READ} read");
+    table.figure_within(
+        format!("memory of {name}, {records}"),
+        format!("{each} KiB"),
+        &format!("< {IDLE_LIMIT} KiB"),
+        each < IDLE_LIMIT,
+    );
+    let opened = open_files()?.saturating_sub(before.1);
+    table.note(
+        format!("files that all but {FIRST} of them keep open, {records}"),
+        opened.to_string(),
+    );
+    Ok(())
+}
+
+/// How many descriptors this process has open.
+fn open_files() -> anyhow::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/fd")?.count())
+}
+
+/// Reads files in its turns, all of them in each, and then says that it is done.
+#[derive(Clone, Debug)]
+struct Reader;
+
+#[async_trait]
+impl ModelProvider for Reader {
+    fn name(&self) -> &'static str {
+        "reader"
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let usage = Usage::default();
+        let failed =
+            |message: &Message| matches!(message, Message::ToolResult { is_error: true, .. });
+        if request.messages.iter().any(failed) {
+            let kind = ModelErrorKind::InvalidRequest;
+            return Err(ModelError::new(kind, "a file could not be read"));
+        }
+        let has_read = matches!(request.messages.last(), Some(Message::ToolResult { .. }));
+        let mut events = Vec::new();
+        let stop = if has_read {
+            events.push(Ok(ModelEvent::TextDelta("Done.".into())));
+            StopReason::EndTurn
+        } else {
+            let said = request.messages.len();
+            events.extend((0..READ).map(|number| {
+                let path = git::path(number * (FILES / READ));
+                Ok(ModelEvent::ToolCall(ToolCall {
+                    id: format!("call-{said}-{number}"),
+                    name: "read_file".into(),
+                    arguments: json!({ "path": path }),
+                }))
+            }));
+            StopReason::ToolCalls
+        };
+        events.push(Ok(ModelEvent::End { stop, usage }));
+        Ok(stream::iter(events).boxed())
+    }
+}
