@@ -20,6 +20,8 @@ mod limits;
 mod memory;
 #[path = "stack/memory_backend.rs"]
 mod memory_backend;
+#[path = "stack/memory_history.rs"]
+mod memory_history;
 #[path = "stack/model/mod.rs"]
 mod model;
 #[path = "stack/mounts.rs"]

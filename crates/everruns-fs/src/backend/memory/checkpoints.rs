@@ -1,5 +1,7 @@
 use everruns_core::clock::Timestamp;
-use everruns_core::workspace::{RestoreReceipt, WorkspaceCheckpoint, WorkspaceError};
+use everruns_core::workspace::{
+    RestorePlan, RestoreReceipt, RestoreStep, WorkspaceCheckpoint, WorkspaceError,
+};
 
 use super::resource::MemoryHead;
 use super::state::HeadState;
@@ -90,6 +92,19 @@ impl MemoryHead {
     ) -> Option<WorkspaceCheckpoint> {
         let checkpoint = head.record(last, None, now);
         checkpoint.uncommitted.then_some(checkpoint)
+    }
+}
+
+/// What bringing `now` to `target` would do.
+pub(super) fn plan(now: &Tree, target: &Tree) -> RestorePlan {
+    let steps = changes(now, target).into_iter().map(|change| RestoreStep {
+        path: change.path.relative().to_owned(),
+        removes: change.after.is_none(),
+    });
+    RestorePlan {
+        steps: steps.collect(),
+        blocked: Vec::new(),
+        branch_to: None,
     }
 }
 

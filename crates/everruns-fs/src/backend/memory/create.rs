@@ -18,6 +18,8 @@ struct Start {
     base: Tree,
     files: Tree,
     forked_from: Option<WorkspaceHeadId>,
+    /// The checkpoint's state that it is made from.
+    origin: Option<String>,
     merged: Merged,
 }
 
@@ -33,6 +35,7 @@ impl Shared {
             files: base.clone(),
             base,
             forked_from: None,
+            origin: None,
             merged: Merged::default(),
         };
         self.add(workspace, &request.name, request.access, start)
@@ -52,6 +55,7 @@ impl Shared {
             base: head.base.clone(),
             files: head.files.tree(),
             forked_from: Some(source.clone()),
+            origin: None,
             merged: head.merged.clone(),
         };
         let workspace = state.workspace(workspace)?;
@@ -84,6 +88,7 @@ impl Shared {
             base: maker.base.clone(),
             files,
             forked_from: Some(source.clone()),
+            origin: Some(checkpoint.revision.clone()),
             merged: maker
                 .kept
                 .merged_at(checkpoint)
@@ -105,7 +110,7 @@ impl Shared {
             id: WorkspaceHeadId::generate(self.entropy.as_ref()),
             name: name.clone(),
             workspace_id: workspace.descriptor.id.clone(),
-            base: workspace.keep(&start.base),
+            base: workspace.keep_lasting(&start.base),
             branch: None,
             access,
             state: WorkspaceHeadState::Ready,
@@ -120,6 +125,7 @@ impl Shared {
             held: Arc::default(),
             owner: None,
             kept: Kept::default(),
+            origin: start.origin,
             merged: start.merged,
             receipt: None,
         })?;

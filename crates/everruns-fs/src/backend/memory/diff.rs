@@ -41,17 +41,22 @@ pub(super) fn status(base: &Tree, now: &Tree, archived: bool) -> WorkspaceHeadSt
     }
 }
 
-/// How two states differ. A file that moved without a change is told as renamed.
-pub(super) fn diff(before: &Tree, now: &Tree) -> WorkspaceDiff {
+/// How two states differ, in the files after the first `skip`, `limit` at most. A file that moved without a change is told
+/// as renamed.
+pub(super) fn diff(before: &Tree, now: &Tree, skip: usize, limit: Option<usize>) -> WorkspaceDiff {
     let mut found = changes(before, now);
     let changed = !found.is_empty();
     let origins = take_moved(&mut found);
-    let mut truncated = found.len() > MAX_FILES;
+    let limit = limit.unwrap_or(MAX_FILES).min(MAX_FILES);
+    let next = skip.saturating_add(limit);
+    let next = (next < found.len()).then_some(next);
+    let mut truncated = next.is_some();
     let mut lines_left = MAX_LINES;
     let deadline = Instant::now().checked_add(PATIENCE);
     let files = found
         .iter()
-        .take(MAX_FILES)
+        .skip(skip)
+        .take(limit)
         .map(|change| {
             let mut file = file_diff(change, origins.get(change.path.relative()), deadline);
             let lines: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
@@ -69,7 +74,7 @@ pub(super) fn diff(before: &Tree, now: &Tree) -> WorkspaceDiff {
         changed,
         files,
         truncated,
-        next: None,
+        next,
     }
 }
 

@@ -87,7 +87,7 @@ impl MemoryHead {
         if !workspace.branches.get(branch).is_some_and(is_same) {
             return Ok(None);
         }
-        let revision = workspace.keep(&merged);
+        let revision = workspace.keep_lasting(&merged);
         workspace.branches.insert(branch.to_owned(), merged);
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
         let before = head.merged.set(branch, sides.head.clone());

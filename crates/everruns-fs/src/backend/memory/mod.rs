@@ -11,6 +11,7 @@ mod kept;
 mod lifecycle;
 mod merge;
 mod merged;
+mod prune;
 mod resource;
 mod state;
 mod workspace_backend;

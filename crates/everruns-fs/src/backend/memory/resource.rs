@@ -4,16 +4,16 @@ use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
-    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, HeadHold, MergeOutcome, MergeRequest,
-    RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff, WorkspaceError,
-    WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName, WorkspaceHeadResource,
-    WorkspaceHeadStatus,
+    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, DiffRequest, HeadHold, MergeOutcome,
+    MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint,
+    WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
+    WorkspaceHeadResource, WorkspaceHeadStatus,
 };
 use serde::{Deserialize, Serialize};
 
-use super::diff;
 use super::state::State;
 use super::workspace_backend::Shared;
+use super::{checkpoints, diff};
 use crate::disk::blocking;
 use crate::memory::{MemoryFileSystem, Tree};
 
@@ -85,27 +85,35 @@ impl MemoryHead {
         work(&mut self.shared.state())
     }
 
-    /// What the head was made from and what it is now.
-    fn states(&self, base: &DiffBase) -> Result<(Tree, Tree), WorkspaceError> {
+    /// A state and another; what the head is now when none is named.
+    fn states(
+        &self,
+        from: &DiffBase,
+        to: Option<&DiffBase>,
+    ) -> Result<(Tree, Tree), WorkspaceError> {
         self.locked(|state| {
-            let workspace_id = &self.descriptor.workspace_id;
-            let head = state.head(workspace_id, &self.descriptor.id)?;
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
             head.not_destroyed()?;
-            let (own, now) = (head.base.clone(), head.files.tree());
-            match base {
-                DiffBase::HeadBase => Ok((own, now)),
-                DiffBase::Checkpoint(checkpoint) => {
-                    let kept = state
-                        .workspace(workspace_id)?
-                        .checkpoint(&checkpoint.revision)?;
-                    Ok((kept, now))
-                }
-                _ => Err(WorkspaceError::Unsupported {
-                    backend: self.shared.id.clone(),
-                    operation: "compare with this kind of state",
-                }),
-            }
+            let now = head.files.tree();
+            let to = to.map_or(Ok(now), |to| self.state_of(state, to))?;
+            Ok((self.state_of(state, from)?, to))
         })
+    }
+
+    fn state_of(&self, state: &mut State, base: &DiffBase) -> Result<Tree, WorkspaceError> {
+        let workspace_id = &self.descriptor.workspace_id;
+        match base {
+            DiffBase::HeadBase => Ok(state.head(workspace_id, &self.descriptor.id)?.base.clone()),
+            DiffBase::Checkpoint(checkpoint) => {
+                let workspace = state.workspace(workspace_id)?;
+                workspace.checkpoint(&checkpoint.revision)
+            }
+            DiffBase::Revision(text) => state.workspace(workspace_id)?.revision(text),
+            _ => Err(WorkspaceError::Unsupported {
+                backend: self.shared.id.clone(),
+                operation: "compare with this kind of state",
+            }),
+        }
     }
 }
 
@@ -162,7 +170,7 @@ impl WorkspaceHeadResource for MemoryHead {
     }
 
     async fn status(&self) -> Result<WorkspaceHeadStatus, WorkspaceError> {
-        let (base, now) = self.states(&DiffBase::HeadBase)?;
+        let (base, now) = self.states(&DiffBase::HeadBase, None)?;
         let archived = self.is_archived()?;
         Ok(blocking(move || Ok(diff::status(&base, &now, archived))).await?)
     }
@@ -174,7 +182,7 @@ impl WorkspaceHeadResource for MemoryHead {
     async fn checkpoints(&self) -> Result<Vec<WorkspaceCheckpoint>, WorkspaceError> {
         self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-            Ok(head.kept.all().to_vec())
+            Ok(head.kept.all().cloned().collect())
         })
     }
 
@@ -185,9 +193,31 @@ impl WorkspaceHeadResource for MemoryHead {
         self.restore_checkpoint(checkpoint).await
     }
 
+    async fn plan_restore(
+        &self,
+        checkpoint: &WorkspaceCheckpoint,
+    ) -> Result<RestorePlan, WorkspaceError> {
+        let target = DiffBase::Checkpoint(checkpoint.clone());
+        let (target, now) = self.states(&target, None)?;
+        Ok(blocking(move || Ok(checkpoints::plan(&now, &target))).await?)
+    }
+
+    async fn prune_checkpoints(&self, keep: usize) -> Result<PruneReceipt, WorkspaceError> {
+        self.prune(keep)
+    }
+
     async fn diff(&self, base: DiffBase) -> Result<WorkspaceDiff, WorkspaceError> {
-        let (before, now) = self.states(&base)?;
-        Ok(blocking(move || Ok(diff::diff(&before, &now))).await?)
+        let request = DiffRequest {
+            from: base,
+            ..DiffRequest::default()
+        };
+        self.diff_range(request).await
+    }
+
+    async fn diff_range(&self, request: DiffRequest) -> Result<WorkspaceDiff, WorkspaceError> {
+        let (before, after) = self.states(&request.from, request.to.as_ref())?;
+        let (skip, limit) = (request.skip, request.limit);
+        Ok(blocking(move || Ok(diff::diff(&before, &after, skip, limit))).await?)
     }
 
     async fn fork(

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use everruns_core::file_system::ContentVersion;
@@ -26,6 +26,8 @@ pub(super) struct WorkspaceState {
     pub(super) branches: BTreeMap<String, Tree>,
     /// Every state that has a name: bases, checkpoints and what branches pointed to.
     pub(super) revisions: BTreeMap<String, Tree>,
+    /// Those that stay whatever is pruned: bases and what branches pointed to.
+    pub(super) lasting: BTreeSet<String>,
     pub(super) heads: Heads,
 }
 
@@ -39,6 +41,8 @@ pub(super) struct HeadState {
     /// Each turn that runs on it has a clone.
     pub(super) held: Arc<()>,
     pub(super) kept: Kept,
+    /// The state of the checkpoint that it was forked from.
+    pub(super) origin: Option<String>,
     pub(super) merged: Merged,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
@@ -71,6 +75,13 @@ impl State {
 
 impl WorkspaceState {
     /// Keeps a state under its revision.
+    pub(super) fn keep_lasting(&mut self, tree: &Tree) -> String {
+        let revision = self.keep(tree);
+        self.lasting.insert(revision.clone());
+        revision
+    }
+
+    /// As [`keep_lasting`](Self::keep_lasting), until the checkpoint is pruned.
     pub(super) fn keep(&mut self, tree: &Tree) -> String {
         let revision = tree.revision();
         self.revisions

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -20,8 +20,10 @@ pub(super) const MAIN: &str = "main";
 /// Keeps workspaces in memory.
 ///
 /// Any text is the locator of a workspace; the same text leads to the same one for as long as the backend
-/// lives. A workspace begins with the empty branch `main`. Heads support every operation: checkpoints and
-/// forks share what did not change, [`merge_into`](WorkspaceHeadResource::merge_into) merges into branches line by line.
+/// lives. A workspace begins with the empty branch `main`. Heads support every operation that needs no commits, which
+/// leaves out `commit`, `update_from` and `patch`: checkpoints and forks share what did not change,
+/// [`merge_into`](WorkspaceHeadResource::merge_into) merges into branches line by line. What only a checkpoint holds is in memory
+/// until [`prune_checkpoints`](WorkspaceHeadResource::prune_checkpoints) forgets it.
 /// Revisions are made of names, bytes and modes with a key of the backend's own, so equal states have equal revisions in one
 /// backend. Taking a checkpoint and forking cost the same for any number of files and of changes; status, differences,
 /// restores and merges cost what changed.
@@ -109,9 +111,10 @@ impl WorkspaceBackend for MemoryWorkspaceBackend {
             descriptor: descriptor.clone(),
             branches: BTreeMap::from([(MAIN.to_owned(), empty.clone())]),
             revisions: BTreeMap::new(),
+            lasting: BTreeSet::new(),
             heads: Heads::default(),
         };
-        workspace.keep(&empty);
+        workspace.keep_lasting(&empty);
         state
             .by_locator
             .insert(locator.to_owned(), descriptor.id.clone());
