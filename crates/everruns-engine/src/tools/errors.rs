@@ -68,6 +68,9 @@ fn advice(error: &FileSystemError) -> &'static str {
         FileSystemError::LimitReached { .. } => {
             "No tool can raise the limit: do with less, or tell the user."
         }
+        FileSystemError::Unsupported { .. } => {
+            "Nothing was changed. Leave it where it is, or write its content there as a plain file."
+        }
         FileSystemError::StaleRoot { .. } => {
             "Nothing was changed. Tell the user; no tool can go on."
         }

@@ -1,7 +1,8 @@
 //! Links that leave the head, through every file tool and the whole stack: seeds, policy, mounts and the disk.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use everruns_core::file_system::FileSystemError;
@@ -281,6 +282,44 @@ async fn h10_a_link_that_leaves_is_moved_replaced_and_deleted_without_its_target
     }
     assert!(!host.at("head/chain").is_symlink() && !host.at("root/file.txt").is_symlink());
     assert_eq!(host.outside(), before);
+}
+
+/// Proves H07 and H10: `move_file` keeps executable files and links on their way between the head and a root, and moves
+/// nothing when one of the links would lead out of its new place.
+#[tokio::test]
+async fn h07_h10_move_file_keeps_modes_and_links_between_mounts() {
+    let host = Host::new();
+    let tools = host.at("head/tools");
+    std::fs::create_dir(&tools).unwrap();
+    std::fs::write(tools.join("run.sh"), "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(tools.join("run.sh"), Permissions::from_mode(0o755)).unwrap();
+    symlink("run.sh", tools.join("latest")).unwrap();
+    let desk = host.desk();
+    let there = json!({"from": "tools", "to": "/roots/lib/tools"});
+    let (told, is_error) = host.told(&desk, "move_file", there).await;
+    assert!(!is_error, "{told}");
+    assert!(!tools.exists());
+    let moved = host.at("root/tools");
+    let mode = std::fs::metadata(moved.join("run.sh"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o100, 0o100);
+    assert_eq!(
+        std::fs::read_link(moved.join("latest")).unwrap(),
+        Path::new("run.sh")
+    );
+    let read = json!({"path": "/roots/lib/tools/latest"});
+    let (told, is_error) = host.told(&desk, "read_file", read).await;
+    assert!(!is_error && told.contains("#!/bin/sh"), "{told}");
+    // This one leaves the root as it would the head.
+    symlink("../../outside/secret.txt", moved.join("out")).unwrap();
+    for (from, to) in [("/roots/lib/tools", "tools"), ("deep", "/roots/lib/deep")] {
+        let back = json!({"from": from, "to": to});
+        host.refused(&desk, "move_file", back).await;
+    }
+    assert!(!tools.exists() && !host.at("root/deep").exists());
+    assert!(moved.join("out").is_symlink() && host.at("head/deep/up").is_symlink());
 }
 
 /// As [`gather`], without following links.
