@@ -423,6 +423,30 @@ async fn a_fork_of_an_earlier_state_merges_only_what_it_has() {
     assert_eq!(names, ["a", "b", "base", "c"]);
 }
 
+/// Work that only a checkpoint holds is merged by a head that is made from that, whatever the branch has by then.
+#[tokio::test]
+async fn c12_work_that_destroying_kept_can_be_merged() {
+    let workspace = with_main(&[("base", "1")]).await;
+    let head = workspace.head("work").create().await.unwrap();
+    put(&head, "a", "1").await;
+    head.merge_into("main").await.unwrap();
+    put(&head, "b", "hours").await;
+    let other = workspace.head("other").create().await.unwrap();
+    put(&other, "c", "3").await;
+    other.merge_into("main").await.unwrap();
+    let kept = head.destroy().await.unwrap().kept_ref.unwrap();
+    let again = workspace.head("again").from_revision(&kept);
+    let again = again.create().await.unwrap();
+    let fork = again.fork("fork").await.unwrap();
+    for late in [again, fork] {
+        late.merge_into("main").await.unwrap();
+        let name = format!("after {}", late.name());
+        let merged = workspace.head(name).create().await.unwrap();
+        let names = crate::support::names(merged.file_system().as_ref(), ".").await;
+        assert_eq!(names, ["a", "b", "base", "c"]);
+    }
+}
+
 /// What was uncommitted in a checkpoint is uncommitted in its fork, whichever head forks it.
 #[tokio::test]
 async fn a_fork_of_another_heads_state_keeps_what_that_was_made_from() {

@@ -36,7 +36,7 @@ impl HeadState {
             uncaptured: Vec::new(),
         };
         if needs_record {
-            self.kept.add(checkpoint.clone(), self.merged.clone());
+            self.kept.add(checkpoint.clone(), self.lineage.clone());
         }
         checkpoint
     }
@@ -53,7 +53,9 @@ impl MemoryHead {
             head.not_destroyed()?;
             let tree = head.files.tree();
             let checkpoint = head.record(&tree, label, now);
-            state.workspace(&self.descriptor.workspace_id)?.keep(&tree);
+            let lineage = head.lineage.clone();
+            let workspace = state.workspace(&self.descriptor.workspace_id)?;
+            workspace.keep(&tree, lineage);
             Ok(checkpoint)
         })
     }
@@ -66,15 +68,15 @@ impl MemoryHead {
         let now = self.shared.options.clock.now();
         let (kept, before, target) = self.locked(|state| {
             let workspace = state.workspace(&self.descriptor.workspace_id)?;
-            let target = workspace.checkpoint(&checkpoint.revision)?;
+            let target = workspace.checkpoint(&checkpoint.revision)?.tree().clone();
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
             head.not_destroyed()?;
             // What was there until the very moment of the exchange is what is kept.
             let before = head.files.replace(target.clone());
             let kept = head.record(&before, None, now);
-            state
-                .workspace(&self.descriptor.workspace_id)?
-                .keep(&before);
+            let lineage = head.lineage.clone();
+            let workspace = state.workspace(&self.descriptor.workspace_id)?;
+            workspace.keep(&before, lineage);
             Ok((kept, before, target))
         })?;
         let changed = blocking(move || Ok(changed_paths(&before, &target))).await?;

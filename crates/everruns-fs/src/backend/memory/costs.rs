@@ -59,7 +59,10 @@ impl Large {
         let mut state = self.backend.shared.state();
         let workspace = state.workspace(self.workspace.id()).unwrap();
         let heads = workspace.heads.iter().map(|head| head.files.tree());
-        let named = workspace.revisions.values().cloned();
+        let named = workspace
+            .revisions
+            .values()
+            .map(|named| named.tree().clone());
         named.chain(heads).collect()
     }
 

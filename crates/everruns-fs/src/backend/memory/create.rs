@@ -7,7 +7,7 @@ use everruns_core::workspace::{
 };
 
 use super::kept::Kept;
-use super::merged::Merged;
+use super::named::Lineage;
 use super::resource::MemoryHead;
 use super::state::{HeadState, WorkspaceState};
 use super::workspace_backend::{MAIN, Shared};
@@ -20,7 +20,7 @@ struct Start {
     forked_from: Option<WorkspaceHeadId>,
     /// The checkpoint's state that it is made from.
     origin: Option<String>,
-    merged: Merged,
+    lineage: Lineage,
 }
 
 impl Shared {
@@ -30,13 +30,14 @@ impl Shared {
     ) -> Result<MemoryHead, WorkspaceError> {
         let mut state = self.state();
         let workspace = state.workspace(&request.workspace_id)?;
-        let base = workspace.revision(request.revision.as_deref().unwrap_or(MAIN))?;
+        let named = workspace.revision(request.revision.as_deref().unwrap_or(MAIN))?;
+        let (base, lineage) = (named.tree().clone(), named.lineage());
         let start = Start {
             files: base.clone(),
             base,
             forked_from: None,
             origin: None,
-            merged: Merged::default(),
+            lineage,
         };
         self.add(workspace, &request.name, request.access, start)
     }
@@ -56,7 +57,7 @@ impl Shared {
             files: head.files.tree(),
             forked_from: Some(source.clone()),
             origin: None,
-            merged: head.merged.clone(),
+            lineage: head.lineage.clone(),
         };
         let workspace = state.workspace(workspace)?;
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
@@ -74,7 +75,7 @@ impl Shared {
         let mut state = self.state();
         state.head(workspace, source)?.not_destroyed()?;
         let workspace = state.workspace(workspace)?;
-        let files = workspace.checkpoint(&checkpoint.revision)?;
+        let named = workspace.checkpoint(&checkpoint.revision)?;
         let maker = if workspace.heads.get(&checkpoint.head_id).is_some() {
             &checkpoint.head_id
         } else {
@@ -84,16 +85,14 @@ impl Shared {
         let maker = maker.ok_or_else(|| WorkspaceError::HeadNotFound {
             head: source.clone(),
         })?;
+        let lineage = maker.kept.lineage_at(checkpoint).cloned();
+        let lineage = lineage.unwrap_or_else(|| named.lineage());
         let start = Start {
             base: maker.base.clone(),
-            files,
+            files: named.tree().clone(),
             forked_from: Some(source.clone()),
             origin: Some(checkpoint.revision.clone()),
-            merged: maker
-                .kept
-                .merged_at(checkpoint)
-                .cloned()
-                .unwrap_or_default(),
+            lineage,
         };
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
     }
@@ -110,7 +109,7 @@ impl Shared {
             id: WorkspaceHeadId::generate(self.entropy.as_ref()),
             name: name.clone(),
             workspace_id: workspace.descriptor.id.clone(),
-            base: workspace.keep_lasting(&start.base),
+            base: workspace.keep_base(&start.base),
             branch: None,
             access,
             state: WorkspaceHeadState::Ready,
@@ -126,7 +125,7 @@ impl Shared {
             owner: None,
             kept: Kept::default(),
             origin: start.origin,
-            merged: start.merged,
+            lineage: start.lineage,
             receipt: None,
         })?;
         Ok(MemoryHead::new(Arc::clone(self), descriptor, files))

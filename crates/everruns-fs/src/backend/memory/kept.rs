@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use everruns_core::workspace::WorkspaceCheckpoint;
 
-use super::merged::Merged;
+use super::named::Lineage;
 
 /// The checkpoints of a head. One is found by its revision without a look at the others.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct One {
     checkpoint: WorkspaceCheckpoint,
-    /// What the head had merged when it was taken.
-    merged: Merged,
+    /// That of the head when it was taken.
+    lineage: Lineage,
 }
 
 impl Kept {
@@ -35,10 +35,10 @@ impl Kept {
         self.by_number.get(number).map(|one| &one.checkpoint)
     }
 
-    /// What the head had merged when it took this one.
-    pub(super) fn merged_at(&self, checkpoint: &WorkspaceCheckpoint) -> Option<&Merged> {
+    /// That of the head when it took this one.
+    pub(super) fn lineage_at(&self, checkpoint: &WorkspaceCheckpoint) -> Option<&Lineage> {
         let one = self.by_number.get(&checkpoint.number)?;
-        (one.checkpoint.revision == checkpoint.revision).then_some(&one.merged)
+        (one.checkpoint.revision == checkpoint.revision).then_some(&one.lineage)
     }
 
     /// The number that the next one gets. The latest is never forgotten, so none is given twice.
@@ -48,10 +48,16 @@ impl Kept {
             .map_or(1, |(last, _)| last + 1)
     }
 
-    pub(super) fn add(&mut self, checkpoint: WorkspaceCheckpoint, merged: Merged) {
+    pub(super) fn add(&mut self, checkpoint: WorkspaceCheckpoint, lineage: Lineage) {
         let number = checkpoint.number;
         self.by_revision.insert(checkpoint.revision.clone(), number);
-        self.by_number.insert(number, One { checkpoint, merged });
+        self.by_number.insert(
+            number,
+            One {
+                checkpoint,
+                lineage,
+            },
+        );
     }
 
     /// Forgets all but the latest `keep` and those whose state is needed. Gives them, oldest first.

@@ -47,7 +47,9 @@ impl MemoryHead {
             head.descriptor.state = WorkspaceHeadState::Destroyed;
             head.owner = None;
             head.receipt = Some(receipt.clone());
-            state.workspace(&self.descriptor.workspace_id)?.keep(&last);
+            let lineage = head.lineage.clone();
+            let workspace = state.workspace(&self.descriptor.workspace_id)?;
+            workspace.keep(&last, lineage);
             Ok((receipt, Some(last)))
         })?;
         Ok(receipt)

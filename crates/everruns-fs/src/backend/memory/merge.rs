@@ -7,6 +7,7 @@ use everruns_core::workspace::{
 };
 use similar::TextMerge;
 
+use super::named::Lineage;
 use super::resource::MemoryHead;
 use super::state::State;
 use crate::disk::blocking;
@@ -59,7 +60,11 @@ impl MemoryHead {
     fn sides(&self, state: &mut State, branch: &str) -> Result<Sides, WorkspaceError> {
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
         head.not_destroyed()?;
-        let base = head.merged.last_into(branch).unwrap_or(&head.base).clone();
+        let Lineage {
+            branch: began,
+            merged,
+        } = &head.lineage;
+        let base = merged.last_into(branch).unwrap_or(began).clone();
         let now = head.files.tree();
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
         let tip = workspace.branches.get(branch).cloned();
@@ -87,10 +92,10 @@ impl MemoryHead {
         if !workspace.branches.get(branch).is_some_and(is_same) {
             return Ok(None);
         }
-        let revision = workspace.keep_lasting(&merged);
+        let revision = workspace.keep_branch(&merged);
         workspace.branches.insert(branch.to_owned(), merged);
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-        let before = head.merged.set(branch, sides.head.clone());
+        let before = head.lineage.merged.set(branch, sides.head.clone());
         Ok(Some((MergeOutcome::Merged { revision }, before)))
     }
 }

@@ -11,6 +11,7 @@ mod kept;
 mod lifecycle;
 mod merge;
 mod merged;
+mod named;
 mod prune;
 mod resource;
 mod state;

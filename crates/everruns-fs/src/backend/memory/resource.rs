@@ -106,9 +106,12 @@ impl MemoryHead {
             DiffBase::HeadBase => Ok(state.head(workspace_id, &self.descriptor.id)?.base.clone()),
             DiffBase::Checkpoint(checkpoint) => {
                 let workspace = state.workspace(workspace_id)?;
-                workspace.checkpoint(&checkpoint.revision)
+                Ok(workspace.checkpoint(&checkpoint.revision)?.tree().clone())
             }
-            DiffBase::Revision(text) => state.workspace(workspace_id)?.revision(text),
+            DiffBase::Revision(text) => {
+                let workspace = state.workspace(workspace_id)?;
+                Ok(workspace.revision(text)?.tree().clone())
+            }
             _ => Err(WorkspaceError::Unsupported {
                 backend: self.shared.id.clone(),
                 operation: "compare with this kind of state",

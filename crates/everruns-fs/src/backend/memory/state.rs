@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everruns_core::file_system::ContentVersion;
@@ -10,7 +10,7 @@ use everruns_core::workspace::{
 
 use super::heads::Heads;
 use super::kept::Kept;
-use super::merged::Merged;
+use super::named::{Lineage, Named};
 use crate::memory::{MemoryFileSystem, Tree};
 
 /// Everything that the backend keeps.
@@ -25,9 +25,7 @@ pub(super) struct WorkspaceState {
     pub(super) descriptor: WorkspaceDescriptor,
     pub(super) branches: BTreeMap<String, Tree>,
     /// Every state that has a name: bases, checkpoints and what branches pointed to.
-    pub(super) revisions: BTreeMap<String, Tree>,
-    /// Those that stay whatever is pruned: bases and what branches pointed to.
-    pub(super) lasting: BTreeSet<String>,
+    pub(super) revisions: BTreeMap<String, Named>,
     pub(super) heads: Heads,
 }
 
@@ -43,7 +41,7 @@ pub(super) struct HeadState {
     pub(super) kept: Kept,
     /// The state of the checkpoint that it was forked from.
     pub(super) origin: Option<String>,
-    pub(super) merged: Merged,
+    pub(super) lineage: Lineage,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
 }
@@ -74,27 +72,11 @@ impl State {
 }
 
 impl WorkspaceState {
-    /// Keeps a state under its revision.
-    pub(super) fn keep_lasting(&mut self, tree: &Tree) -> String {
-        let revision = self.keep(tree);
-        self.lasting.insert(revision.clone());
-        revision
-    }
-
-    /// As [`keep_lasting`](Self::keep_lasting), until the checkpoint is pruned.
-    pub(super) fn keep(&mut self, tree: &Tree) -> String {
-        let revision = tree.revision();
-        self.revisions
-            .entry(revision.clone())
-            .or_insert_with(|| tree.clone());
-        revision
-    }
-
     /// The state that a branch or revision names.
-    pub(super) fn revision(&self, text: &str) -> Result<Tree, WorkspaceError> {
-        let known = self.branches.get(text).or_else(|| self.revisions.get(text));
-        known
-            .cloned()
+    pub(super) fn revision(&self, text: &str) -> Result<&Named, WorkspaceError> {
+        let tip = self.branches.get(text).map(Tree::revision);
+        self.revisions
+            .get(tip.as_deref().unwrap_or(text))
             .ok_or_else(|| WorkspaceError::UnknownRevision {
                 revision: text.to_owned(),
                 reason: if text.parse::<ContentVersion>().is_ok() {
@@ -110,10 +92,9 @@ impl WorkspaceState {
     }
 
     /// The state that a checkpoint keeps.
-    pub(super) fn checkpoint(&self, revision: &str) -> Result<Tree, WorkspaceError> {
+    pub(super) fn checkpoint(&self, revision: &str) -> Result<&Named, WorkspaceError> {
         self.revisions
             .get(revision)
-            .cloned()
             .ok_or_else(|| WorkspaceError::CheckpointNotFound {
                 revision: revision.to_owned(),
             })

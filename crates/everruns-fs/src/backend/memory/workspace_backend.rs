@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -111,10 +111,9 @@ impl WorkspaceBackend for MemoryWorkspaceBackend {
             descriptor: descriptor.clone(),
             branches: BTreeMap::from([(MAIN.to_owned(), empty.clone())]),
             revisions: BTreeMap::new(),
-            lasting: BTreeSet::new(),
             heads: Heads::default(),
         };
-        workspace.keep_lasting(&empty);
+        workspace.keep_branch(&empty);
         state
             .by_locator
             .insert(locator.to_owned(), descriptor.id.clone());
