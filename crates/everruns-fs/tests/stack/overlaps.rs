@@ -1,6 +1,7 @@
 //! Mounts of which one lies in another: what binds a file by one name binds it by the other.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use everruns_fs::{
     WorkspaceRootSet,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 use crate::policy::any_policy;
 use crate::support::{disk, glob, grep, memory, mounted, names, path, root, search, text};
@@ -382,25 +384,70 @@ struct Layout {
 }
 
 fn any_folder() -> impl Strategy<Value = PathBuf> {
-    let part = prop::sample::select(vec!["a", "b", ".x", ".env", ".git", "target"]);
+    let part = prop::sample::select(vec!["a", "a", "a", "b", ".x", ".env", ".git", "target"]);
     prop::collection::vec(part, 0..4).prop_map(|parts| parts.iter().collect())
 }
 
+/// Roots mostly lie below the head, and files below a root, so that most files have several names.
 fn any_layout() -> impl Strategy<Value = Layout> {
-    let access = prop::sample::select(vec![RootAccess::ReadOnly, RootAccess::ReadWrite]);
-    let roots = prop::collection::vec((any_folder(), access), 0..3);
-    let files = prop::collection::vec(any_folder(), 1..8);
-    (any_folder(), roots, files).prop_map(|(head, roots, files)| Layout {
-        head,
-        roots: ["r", "s"]
+    let access = prop_oneof![
+        1 => Just(RootAccess::ReadOnly),
+        2 => Just(RootAccess::ReadWrite),
+    ];
+    let head = prop::collection::vec(prop::sample::select(vec!["a", "b"]), 0..2);
+    let roots = prop::collection::vec((any_folder(), 0_u8..5, access), 1..3);
+    let files = prop::collection::vec((any_folder(), 0_usize..3), 1..8);
+    (head, roots, files).prop_map(|(head, roots, files)| {
+        let head: PathBuf = head.iter().collect();
+        let roots: Vec<_> = ["r", "s"]
             .into_iter()
             .zip(roots)
-            .map(|(name, (folder, access))| (name, folder, access))
-            .collect(),
-        files: files
-            .into_iter()
-            .map(|folder| folder.join("file"))
-            .collect(),
+            .map(|(name, (folder, apart, access))| {
+                let folder = if apart == 0 {
+                    folder
+                } else {
+                    head.join(folder)
+                };
+                (name, folder, access)
+            })
+            .collect();
+        let files = files.into_iter().map(|(folder, below)| {
+            let top = roots.get(below).map_or(head.as_path(), |(_, top, _)| top);
+            top.join(folder).join("file")
+        });
+        Layout {
+            files: files.collect(),
+            head,
+            roots,
+        }
+    })
+}
+
+/// A policy that allows all but what rules deny or protect, and mostly some rule or other does.
+fn any_narrowed() -> impl Strategy<Value = WorkspacePolicy> {
+    let glob = prop::sample::select(vec![
+        "a/a",
+        "/roots/r/a",
+        "/roots/s/**/b",
+        "a/b/**",
+        "/roots/r/*/a",
+        "**/b/file",
+    ]);
+    let globs = || prop::collection::vec(glob.clone(), 0..2);
+    (globs(), globs(), any::<[bool; 3]>()).prop_map(|(no_reads, no_writes, rules)| {
+        let [hidden, sensitive, builds] = rules;
+        let mut builder = WorkspacePolicy::builder()
+            .allow_write("**")
+            .allow_hidden(hidden)
+            .allow_sensitive(sensitive)
+            .protect_build_folders(builds);
+        for glob in no_reads {
+            builder = builder.deny_read(glob);
+        }
+        for glob in no_writes {
+            builder = builder.deny_write(glob);
+        }
+        builder.build().unwrap()
     })
 }
 
@@ -486,7 +533,27 @@ async fn found(fs: &dyn SessionFileSystem, mut query: SearchQuery) -> BTreeSet<W
     found.iter().map(|found| path(found)).collect()
 }
 
-async fn check(layout: &Layout, policy: &WorkspacePolicy) {
+/// What came up while layouts were checked, so that it is known that they ask for something.
+#[derive(Debug, Default)]
+struct Met {
+    readable: usize,
+    writable: usize,
+    /// By the kind of rule that denies by another name what the name asked for would allow.
+    by_other_name: BTreeMap<&'static str, usize>,
+    read_only: usize,
+}
+
+/// The rules of which a file's other name may be the reason.
+const RULES: [&str; 6] = [
+    "allow_hidden",
+    "allow_sensitive",
+    "protect_build_folders",
+    "Git's own folder",
+    "deny_read",
+    "deny_write",
+];
+
+async fn check(layout: &Layout, policy: &WorkspacePolicy, met: &mut Met) {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("tree");
     for (_, below, _) in layout.mounts() {
@@ -520,8 +587,11 @@ async fn check(layout: &Layout, policy: &WorkspacePolicy) {
                 // Where the tree itself has no such path, it says so.
                 if let Ok(told) = fs.explain(&name, access).await {
                     assert_eq!(told.allowed, may, "{access} {name}: {}", told.rule);
+                    met.note(&told.rule);
                 }
             }
+            met.readable += usize::from(may_read);
+            met.writable += usize::from(may_write);
             if !may_write {
                 let any = Precondition::Any;
                 let moved = name.parent().unwrap().join("moved").unwrap();
@@ -544,14 +614,38 @@ async fn check(layout: &Layout, policy: &WorkspacePolicy) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
+impl Met {
+    fn note(&mut self, rule: &str) {
+        self.read_only += usize::from(rule.ends_with("can only be read"));
+        if rule.contains("as it is also") {
+            let kind = RULES.into_iter().find(|kind| rule.contains(kind)).unwrap();
+            *self.by_other_name.entry(kind).or_default() += 1;
+        }
+    }
+}
 
-    /// Proves H06 and C20: however mounts overlap, and whatever the policy, what is denied, protected or read-only by one
-    /// name of a file is so by all, listings and searches show what may be read and nothing else, and `explain` says so.
-    #[test]
-    fn h06_c20_what_binds_one_name_binds_all(layout in any_layout(), policy in any_policy()) {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(check(&layout, &policy));
+/// Proves H06 and C20: however mounts overlap, and whatever the policy, what is denied, protected or read-only by one name
+/// of a file is so by the others, listings and searches show what may be read and nothing else, and `explain` says so.
+#[test]
+fn h06_c20_what_binds_one_name_binds_all() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(400));
+    let met = RefCell::new(Met::default());
+    let policies = prop_oneof![3 => any_narrowed(), 1 => any_policy()];
+    let checked = runner.run(&(any_layout(), policies), |(layout, policy)| {
+        runtime.block_on(check(&layout, &policy, &mut met.borrow_mut()));
+        Ok(())
+    });
+    checked.unwrap();
+    let met = met.into_inner();
+    assert!(
+        met.readable > 100 && met.writable > 100 && met.read_only > 20,
+        "{met:?}"
+    );
+    for rule in RULES {
+        assert!(
+            met.by_other_name.get(rule).is_some_and(|&often| often > 5),
+            "{rule}: {met:?}"
+        );
     }
 }
