@@ -37,19 +37,14 @@ pub(crate) async fn measure(
     server: Option<&str>,
 ) -> anyhow::Result<()> {
     let place = place.display();
+    let records = format!("records in SQLite in {place}");
+    // First, as what others have freed would hide what the handles take.
+    on_git::measure(table, scratch, &records).await?;
     many(table).await?;
     long(table, &Engine::new(), rounds, "records in memory").await?;
     let durable = Engine::local(scratch.join("sessions")).await?;
-    long(
-        table,
-        &durable,
-        rounds,
-        &format!("records in SQLite in {place}"),
-    )
-    .await?;
-    let records = format!("records in SQLite in {place}");
+    long(table, &durable, rounds, &records).await?;
     length::measure(table, scratch, rounds, &records).await?;
-    on_git::measure(table, scratch, &records).await?;
     together(table, scratch, &place.to_string()).await?;
     appends::measure(table, scratch, rounds, server, &place.to_string()).await
 }

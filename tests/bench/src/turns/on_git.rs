@@ -17,11 +17,13 @@ use crate::git::{self, Project};
 use crate::table::Table;
 
 /// Sessions, and how many of them come first, to fill what the process keeps for itself.
-const HANDLES: usize = 200;
-const FIRST: usize = 20;
+const HANDLES: usize = 400;
+const FIRST: usize = 200;
 /// The files of the repository, and those of them that each session reads.
 const FILES: usize = 2_000;
 const READ: usize = 50;
+/// How many of them it reads at once. Were it all, what is measured would be the memory of the threads that read.
+const AT_ONCE: usize = 5;
 
 pub(super) async fn measure(
     table: &mut Table,
@@ -72,7 +74,7 @@ fn open_files() -> anyhow::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/fd")?.count())
 }
 
-/// Reads files in its turns, all of them in each, and then says that it is done.
+/// Reads all the files in each of its turns, and then says that it is done.
 #[derive(Clone, Debug)]
 struct Reader;
 
@@ -90,14 +92,18 @@ impl ModelProvider for Reader {
             let kind = ModelErrorKind::InvalidRequest;
             return Err(ModelError::new(kind, "a file could not be read"));
         }
-        let has_read = matches!(request.messages.last(), Some(Message::ToolResult { .. }));
+        let results = request.messages.iter().rev();
+        let read = results
+            .take_while(|message| !matches!(message, Message::User { .. }))
+            .filter(|message| matches!(message, Message::ToolResult { .. }))
+            .count();
         let mut events = Vec::new();
-        let stop = if has_read {
+        let stop = if read == READ {
             events.push(Ok(ModelEvent::TextDelta("Done.".into())));
             StopReason::EndTurn
         } else {
             let said = request.messages.len();
-            events.extend((0..READ).map(|number| {
+            events.extend((read..READ).take(AT_ONCE).map(|number| {
                 let path = git::path(number * (FILES / READ));
                 Ok(ModelEvent::ToolCall(ToolCall {
                     id: format!("call-{said}-{number}"),
