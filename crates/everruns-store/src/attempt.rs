@@ -1,5 +1,8 @@
 //! One attempt at an operation, how it can fail, and the loop that tries it again.
 
+use std::io;
+use std::time::Duration;
+
 use everruns_core::failpoint::FailpointError;
 use everruns_core::session::StoreError;
 
@@ -50,6 +53,21 @@ pub(crate) enum Repeat {
     Safe,
     /// A second application would answer differently.
     Unsafe,
+}
+
+/// Ends an attempt that takes longer than `limit`, as if its connection had been lost.
+pub(crate) async fn within<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, Fault>> + Send,
+) -> Result<T, Fault> {
+    let Some(limit) = limit else {
+        return work.await;
+    };
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        let silent = format!("no answer for {} s", limit.as_secs_f32());
+        let silent = io::Error::new(io::ErrorKind::TimedOut, silent);
+        Err(sqlx::Error::Io(silent).into())
+    })
 }
 
 /// Makes attempts until one succeeds, one fails for good, or there were too many.

@@ -9,15 +9,21 @@ pub struct RetryPolicy {
     pub lock_wait: Duration,
     /// The pause after the first attempt; it doubles with each further one.
     pub pause: Duration,
+    /// How long PostgreSQL's server and this process wait for each other in the middle of a change. A connection whose
+    /// server does not answer an append or a lease for so long counts as lost; and the server ends a transaction whose
+    /// process has been silent for so long, because it was stopped or its host has gone, so that others get the session.
+    pub silence: Duration,
 }
 
 impl Default for RetryPolicy {
-    /// 5 attempts, each waiting up to 2 seconds, with pauses of 10, 20, 40 and 80 milliseconds between them.
+    /// 5 attempts, each waiting up to 2 seconds, with pauses of 10, 20, 40 and 80 milliseconds between them; 20 seconds of
+    /// silence.
     fn default() -> Self {
         Self {
             attempts: 5,
             lock_wait: Duration::from_secs(2),
             pause: Duration::from_millis(10),
+            silence: Duration::from_secs(20),
         }
     }
 }

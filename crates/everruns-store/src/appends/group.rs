@@ -1,10 +1,12 @@
 //! Appends of many sessions share a flush of the disk: whoever writes takes along all that wait meanwhile.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::error::Error;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everruns_core::session::StoreError;
+use futures::{StreamExt as _, stream};
 use tokio::sync::oneshot;
 
 use super::{Answer, OPERATION};
@@ -12,6 +14,15 @@ use crate::rules::Batch;
 
 /// So many at once, so that the first of them does not wait long for the others' statements.
 const LARGEST_GROUP: usize = 64;
+
+/// What to do about sessions that others have locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locks {
+    /// Leave them out.
+    Skip,
+    /// Wait for the locks. For batches of one session, so that those who wait do not wait for each other.
+    Await,
+}
 
 /// What a database does with a group.
 pub(crate) trait WritesGroups: Send + Sync + 'static {
@@ -21,13 +32,16 @@ pub(crate) trait WritesGroups: Send + Sync + 'static {
     /// Appends all batches with one commit. A batch that the rules refuse changes nothing and does not stop the others;
     /// anything else that fails fails all of them.
     ///
-    /// No answer for a batch that is better written alone, because somebody else keeps its session locked. A single batch
-    /// always has one.
+    /// No answer for a batch whose session somebody else keeps locked, unless `locks` says to wait for it.
     fn append_all(
         self: &Arc<Self>,
         batches: Arc<[Arc<Batch>]>,
+        locks: Locks,
     ) -> impl Future<Output = Result<Vec<Option<Answer>>, StoreError>> + Send;
 }
+
+/// So many locked sessions are waited for at once, so that those few connections are left for others.
+const MOST_LOCKED: usize = 4;
 
 type Waiting = (Arc<Batch>, oneshot::Sender<Answer>);
 
@@ -116,19 +130,21 @@ impl<D: WritesGroups> Drop for Writer<D> {
     }
 }
 
-/// Writes a group; when that fails, each of its batches by itself, so that it gets an answer of its own.
+/// Writes a group; when that fails because of one of its batches, each by itself, so that it gets an answer of its own.
 async fn write<D: WritesGroups>(database: &Arc<D>, group: Vec<Waiting>) {
     let batches: Arc<[Arc<Batch>]> = group.iter().map(|(batch, _)| Arc::clone(batch)).collect();
-    let is_single = group.len() == 1;
-    let answers = match database.append_all(batches).await {
+    let answers = match database.append_all(batches, Locks::Skip).await {
         Ok(answers) => answers,
-        Err(error) if is_single => vec![Some(Err(error))],
-        Err(_) => {
-            for waiting in group {
-                alone(database, waiting).await;
+        Err(error) => match error_for_each(error, group.len()) {
+            Ok(errors) => errors.into_iter().map(|error| Some(Err(error))).collect(),
+            Err(error) if group.len() == 1 => vec![Some(Err(error))],
+            Err(_) => {
+                for waiting in group {
+                    alone(database, waiting).await;
+                }
+                return;
             }
-            return;
-        }
+        },
     };
     let mut left = Vec::new();
     for (waiting, answer) in group.into_iter().zip(answers) {
@@ -139,18 +155,63 @@ async fn write<D: WritesGroups>(database: &Arc<D>, group: Vec<Waiting>) {
         }
     }
     if !left.is_empty() {
-        let database = Arc::clone(database);
         // Others need not wait until those locks are free.
-        tokio::spawn(async move {
-            for waiting in left {
-                alone(&database, waiting).await;
-            }
-        });
+        tokio::spawn(write_left(Arc::clone(database), left));
     }
 }
 
+/// Writes batches whose sessions others have locked, a few sessions at a time, the batches of each in their order.
+async fn write_left<D: WritesGroups>(database: Arc<D>, left: Vec<Waiting>) {
+    let mut sessions: Vec<Vec<Waiting>> = Vec::new();
+    let mut places = HashMap::new();
+    for waiting in left {
+        let place = *places
+            .entry(waiting.0.request.session.clone())
+            .or_insert(sessions.len());
+        match sessions.get_mut(place) {
+            Some(session) => session.push(waiting),
+            None => sessions.push(vec![waiting]),
+        }
+    }
+    let each = |session: Vec<Waiting>| async {
+        for waiting in session {
+            alone(&database, waiting).await;
+        }
+    };
+    stream::iter(sessions)
+        .for_each_concurrent(MOST_LOCKED, each)
+        .await;
+}
+
+/// An error for each of so many batches, if it is none of theirs: the database is away, or others keep it busy.
+fn error_for_each(error: StoreError, count: usize) -> Result<Vec<StoreError>, StoreError> {
+    let each: Box<dyn Fn() -> StoreError + Send> = match error {
+        StoreError::Busy {
+            operation,
+            attempts,
+        } => Box::new(move || StoreError::Busy {
+            operation,
+            attempts,
+        }),
+        StoreError::Unavailable { operation, source } => {
+            let source: Arc<dyn Error + Send + Sync> = source.into();
+            Box::new(move || StoreError::Unavailable {
+                operation,
+                source: Box::new(Shared(Arc::clone(&source))),
+            })
+        }
+        other => return Err(other),
+    };
+    Ok((0..count).map(|_| each()).collect())
+}
+
+/// What failed for several at once.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Shared(Arc<dyn Error + Send + Sync>);
+
 async fn alone<D: WritesGroups>(database: &Arc<D>, (batch, sender): Waiting) {
-    let answer = match database.append_all(Arc::new([batch])).await {
+    let answer = match database.append_all(Arc::new([batch]), Locks::Await).await {
         Ok(mut answers) => answers.pop().flatten().unwrap_or_else(|| {
             Err(StoreError::Failed {
                 operation: OPERATION,

@@ -10,7 +10,7 @@ use everruns_core::session::{
     NewSession, Sequence, SessionStore, StoreError,
 };
 
-use super::{Answer, WritesGroups};
+use super::{Answer, Locks, WritesGroups};
 use crate::rules::Batch;
 
 fn session(name: &str) -> SessionId {
@@ -72,10 +72,13 @@ fn one(of: (&str, FencingToken), expected: u64, key: &str) -> Arc<Batch> {
 
 async fn append<D: WritesGroups>(database: &Arc<D>, batches: Vec<Arc<Batch>>) -> Vec<Answer> {
     let mut answers = Vec::new();
-    let together = database.append_all(batches.clone().into()).await.unwrap();
+    let together = database
+        .append_all(batches.clone().into(), Locks::Skip)
+        .await
+        .unwrap();
     for (batch, answer) in batches.into_iter().zip(together) {
         let Some(answer) = answer else {
-            let alone = database.append_all(Arc::new([batch])).await;
+            let alone = database.append_all(Arc::new([batch]), Locks::Await).await;
             answers.push(alone.unwrap().pop().unwrap().unwrap());
             continue;
         };
@@ -138,6 +141,27 @@ pub(crate) async fn batches_of_one_session_see_those_before_them<D: WritesGroups
     assert_eq!(record.last_sequence, Sequence(5));
     assert_eq!(record.updated_at, Timestamp::from_millis(4 + 7));
     assert_eq!(record.agent.name, "Second");
+}
+
+/// The time of a session's last change never goes back, whether within a group or after it.
+pub(crate) async fn times_do_not_go_back<D: WritesGroups>(
+    database: &Arc<D>,
+    store: &dyn SessionStore,
+) {
+    let token = leased(store, &["timed"]).await[0];
+    let at = |expected: u64, millis: i64| {
+        let timed = one(("timed", token), expected, &expected.to_string());
+        let mut batch = Arc::into_inner(timed).unwrap();
+        batch.request.at = Timestamp::from_millis(millis);
+        Arc::new(batch)
+    };
+    for group in [vec![at(0, 100), at(1, 50)], vec![at(2, 70)]] {
+        for answer in append(database, group).await {
+            answer.unwrap();
+        }
+        let record = store.session(&session("timed")).await.unwrap();
+        assert_eq!(record.updated_at, Timestamp::from_millis(100));
+    }
 }
 
 pub(crate) async fn a_key_is_applied_once_in_a_group_and_in_later_ones<D: WritesGroups>(

@@ -7,7 +7,7 @@ mod plan;
 
 use everruns_core::session::{AppendReceipt, StoreError};
 
-pub(crate) use group::{Appends, WritesGroups, append};
+pub(crate) use group::{Appends, Locks, WritesGroups, append};
 pub(crate) use plan::Plan;
 #[cfg(feature = "sqlite")]
 pub(crate) use plan::{NewEvent, Note};

@@ -98,14 +98,14 @@ impl<'a> Changed<'a> {
             plan.notes.push(Note {
                 session,
                 last_seq: last,
-                at: 0,
+                at: request.at.as_millis(),
                 agent: None,
             });
             plan.notes.len() - 1
         });
         let note = &mut plan.notes[note];
         note.last_seq = last;
-        note.at = request.at.as_millis();
+        note.at = note.at.max(request.at.as_millis());
         note.agent = batch.agent.as_deref().or(note.agent);
     }
 }

@@ -4,6 +4,7 @@ mod changes;
 mod statement;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use everruns_core::ids::SessionId;
 use everruns_core::session::StoreError;
@@ -62,9 +63,27 @@ pub(crate) trait Driver: Sized + Send + Sync + 'static {
     /// holder can have lived on.
     fn least_token(changes: &mut Self::Changes) -> impl Future<Output = Result<u64, Fault>> + Send;
 
+    /// How long an attempt may take in which little is to be done; `None` where the database cannot be silent.
+    fn patience(&self) -> Option<Duration>;
+
     /// Makes a change, in as many attempts as it takes, to its end even if the caller is gone.
     fn write<T, W>(
         self: &Arc<Self>,
+        operation: &'static str,
+        repeat: Repeat,
+        work: impl Fn(Arc<Self>) -> W + Send + Sync + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, Fault>> + Send + 'static,
+    {
+        self.write_within(None, operation, repeat, work)
+    }
+
+    /// As [`write`](Self::write); the connection of an attempt that takes longer than `limit` counts as lost.
+    fn write_within<T, W>(
+        self: &Arc<Self>,
+        limit: Option<Duration>,
         operation: &'static str,
         repeat: Repeat,
         work: impl Fn(Arc<Self>) -> W + Send + Sync + 'static,
@@ -80,7 +99,7 @@ pub(crate) trait Driver: Sized + Send + Sync + 'static {
                 operation,
                 repeat,
                 |error| database.judge(error, operation),
-                || work(Arc::clone(&database)),
+                || attempt::within(limit, work(Arc::clone(&database))),
             )
             .await
         })

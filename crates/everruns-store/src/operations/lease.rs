@@ -21,10 +21,15 @@ pub(crate) async fn acquire<D: Driver>(
 ) -> Result<Lease, StoreError> {
     let claim = Arc::new(claim);
     database
-        .write(ACQUIRE, Repeat::Safe, move |database| {
-            let claim = Arc::clone(&claim);
-            async move { acquire_once(&*database, &claim).await }
-        })
+        .write_within(
+            database.patience(),
+            ACQUIRE,
+            Repeat::Safe,
+            move |database| {
+                let claim = Arc::clone(&claim);
+                async move { acquire_once(&*database, &claim).await }
+            },
+        )
         .await
 }
 
@@ -55,16 +60,21 @@ pub(crate) async fn release<D: Driver>(
     };
     let session = Arc::new(session.clone());
     database
-        .write(RELEASE, Repeat::Safe, move |database| {
-            let session = Arc::clone(&session);
-            async move {
-                let mut changes = database.begin_unflushed().await?;
-                let statement = Statement::new(sql::leases::RELEASE)
-                    .bind(session.as_str())
-                    .bind(token);
-                changes.run(statement).await?;
-                changes.commit().await
-            }
-        })
+        .write_within(
+            database.patience(),
+            RELEASE,
+            Repeat::Safe,
+            move |database| {
+                let session = Arc::clone(&session);
+                async move {
+                    let mut changes = database.begin_unflushed().await?;
+                    let statement = Statement::new(sql::leases::RELEASE)
+                        .bind(session.as_str())
+                        .bind(token);
+                    changes.run(statement).await?;
+                    changes.commit().await
+                }
+            },
+        )
         .await
 }

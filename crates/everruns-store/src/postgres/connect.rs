@@ -3,7 +3,9 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use everruns_core::session::StoreError;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::database::Database;
@@ -28,15 +30,23 @@ pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, 
         source: error.into(),
     })?;
     let location = location(&options);
-    let lock_wait = policy.lock_wait.as_millis().max(1).to_string();
-    let options = options
-        .application_name("everruns")
-        .options([("lock_timeout", lock_wait.as_str())]);
+    let millis = |time: Duration| time.as_millis().max(1).to_string();
+    let options = options.application_name("everruns").options([
+        ("lock_timeout", millis(policy.lock_wait)),
+        (
+            "idle_in_transaction_session_timeout",
+            millis(policy.silence),
+        ),
+    ]);
     try_once(&options, &location, policy).await?;
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(CONNECTION_WAIT)
         .idle_timeout(IDLE)
+        // Our own look at a connection, which does not wait for ever where nobody answers.
+        .test_before_acquire(false)
+        .before_acquire(move |connection, _| still_there(connection, policy.silence))
+        .after_release(move |connection, _| still_there(connection, policy.silence))
         .connect_lazy_with(options);
     let database = Database {
         location,
@@ -51,6 +61,20 @@ pub(super) async fn connect(url: &str, policy: RetryPolicy) -> Result<Database, 
             Err(error)
         }
     }
+}
+
+/// Whether somebody answers; otherwise the pool drops the connection without a word to the other end.
+fn still_there(
+    connection: &mut PgConnection,
+    silence: Duration,
+) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
+    let silence = silence.min(CONNECTION_WAIT / 4);
+    async move {
+        let answer = tokio::time::timeout(silence, connection.ping()).await;
+        answer.map_err(|_| sqlx::Error::PoolTimedOut)??;
+        Ok(true)
+    }
+    .boxed()
 }
 
 /// Connects without the pool, which would try again until its time is up and then not say why it failed.

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use everruns_core::ids::SessionId;
 use everruns_core::workspace::WorkspaceBinding;
@@ -55,6 +56,10 @@ impl Driver for Database {
         statement: &'a Statement<'a>,
     ) -> BoxFuture<'a, Result<Vec<R>, Fault>> {
         driver::all(&self.pool, statement).boxed()
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(self.policy.silence + self.policy.lock_wait)
     }
 
     async fn lock_session(changes: &mut Self::Changes, session: &SessionId) -> Result<(), Fault> {

@@ -38,8 +38,10 @@ pub(super) fn judge(error: sqlx::Error, operation: &'static str, location: &Path
     match state.as_str() {
         // Serialization failure, deadlock, lock not available.
         "40001" | "40P01" | "55P03" => Verdict::Busy,
-        // The server is stopping or starting, or has no connection left.
-        "57P01" | "57P02" | "57P03" | "53300" => Verdict::Lost(unavailable(error)),
+        // The server is stopping or starting, or has no connection left; or this process was silent for too long.
+        "57P01" | "57P02" | "57P03" | "53300" | "25P03" | "57P05" => {
+            Verdict::Lost(unavailable(error))
+        }
         "25006" => Verdict::Final(StoreError::ReadOnly {
             location: location.to_owned(),
             reason: error.to_string(),

@@ -6,7 +6,7 @@ use sqlx::{Sqlite, Transaction};
 
 use super::database::Database;
 use super::many::{MOST, Many};
-use crate::appends::{Answer, Appends, NewEvent, Note, OPERATION, Plan, WritesGroups};
+use crate::appends::{Answer, Appends, Locks, NewEvent, Note, OPERATION, Plan, WritesGroups};
 use crate::attempt::{Fault, Repeat};
 use crate::driver::Driver as _;
 use crate::rows::{AppendRow, PlacedRow};
@@ -48,6 +48,7 @@ impl WritesGroups for Database {
     async fn append_all(
         self: &Arc<Self>,
         batches: Arc<[Arc<Batch>]>,
+        _: Locks,
     ) -> Result<Vec<Option<Answer>>, StoreError> {
         let answers = append(self, batches).await?;
         Ok(answers.into_iter().map(Some).collect())
@@ -158,6 +159,12 @@ mod tests {
     async fn batches_of_one_session_see_those_before_them() {
         let (_folder, store) = store().await;
         groups::batches_of_one_session_see_those_before_them(&store.database, &store).await;
+    }
+
+    #[tokio::test]
+    async fn times_do_not_go_back() {
+        let (_folder, store) = store().await;
+        groups::times_do_not_go_back(&store.database, &store).await;
     }
 
     #[tokio::test]

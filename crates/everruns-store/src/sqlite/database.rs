@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use everruns_core::ids::SessionId;
 use everruns_core::session::StoreError;
@@ -55,6 +56,11 @@ impl Driver for Database {
         statement: &'a Statement<'a>,
     ) -> BoxFuture<'a, Result<Vec<R>, Fault>> {
         driver::all(&self.reader, statement).boxed()
+    }
+
+    /// A file is never silent.
+    fn patience(&self) -> Option<Duration> {
+        None
     }
 
     /// There is nobody else in a transaction.

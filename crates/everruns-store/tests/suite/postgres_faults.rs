@@ -2,20 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use everruns_core::session::{SessionStore as _, StoreError};
+use everruns_core::failpoint;
+use everruns_core::session::{FencingToken, SessionStore as _, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 use everruns_store::{PostgresSessionStore, RetryPolicy};
 use futures::future::join_all;
 use sqlx::{Connection as _, PgConnection};
 
+use crate::support::child;
+use crate::support::place::Place;
 use crate::support::proxy::{Cut, Proxy};
-use crate::support::samples::{all_events, append, binding, id, lease, leased, new_session};
+use crate::support::samples::{
+    all_events, append, binding, id, lease, leased, new_session, text_of,
+};
 use crate::support::server::Server;
 
 const IMPATIENT: RetryPolicy = RetryPolicy {
     attempts: 3,
     lock_wait: Duration::from_millis(20),
     pause: Duration::from_millis(5),
+    silence: Duration::from_millis(500),
 };
 
 async fn raw(url: &str) -> PgConnection {
@@ -175,6 +181,38 @@ async fn a_locked_session_does_not_hold_up_others() {
         .unwrap();
     append(&store, "t", token, 0, "key").await.unwrap();
     store.delete(&id("t"), Some(token)).await.unwrap();
+    lock.rollback().await.unwrap();
+}
+
+/// Nor does an append to it, which waits, hold up those that come later.
+#[tokio::test]
+async fn an_append_to_a_locked_session_does_not_hold_up_later_ones() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    let tokens = [leased(&store, "s").await, leased(&store, "t").await];
+    let mut other = raw(&url).await;
+    let mut lock = other.begin().await.unwrap();
+    sqlx::raw_sql("SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let held = append(&store, "s", tokens[0], 0, "key");
+    tokio::pin!(held);
+    let later = async {
+        // The first is being written by now.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        append(&store, "t", tokens[1], 0, "key").await
+    };
+    tokio::select! {
+        biased;
+        held = &mut held => panic!("{held:?} while another has the session"),
+        later = later => later.map(drop).unwrap(),
+    }
+    lock.rollback().await.unwrap();
+    held.await.unwrap();
 }
 
 /// The same for those that wait to be written together: whoever has the locked session waits alone. One thread asks all of
@@ -255,6 +293,179 @@ async fn h70_a_connection_lost_at_the_commit_of_a_group() {
     for name in names {
         assert_eq!(all_events(&store, name).await.len(), 2);
     }
+}
+
+/// Of two locked sessions the one that is freed does not wait for the other; its batches keep their order.
+#[tokio::test]
+async fn locked_sessions_do_not_wait_for_each_other() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    let tokens = [leased(&store, "s").await, leased(&store, "t").await];
+    let mut connections = [raw(&url).await, raw(&url).await];
+    let mut locks = Vec::new();
+    for (connection, text) in connections.iter_mut().zip([
+        "SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE",
+        "SELECT 1 FROM sessions WHERE id = 't' FOR UPDATE",
+    ]) {
+        let mut lock = connection.begin().await.unwrap();
+        sqlx::raw_sql(text).execute(&mut *lock).await.unwrap();
+        locks.push(lock);
+    }
+    let freed = locks.pop().unwrap();
+    let held = append(&store, "s", tokens[0], 0, "key");
+    let both = join_all([
+        append(&store, "t", tokens[1], 0, "first"),
+        append(&store, "t", tokens[1], 1, "second"),
+    ]);
+    tokio::pin!(held, both);
+    let free = async {
+        // Both wait by now.
+        assert!(futures::poll!(&mut both).is_pending());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        freed.rollback().await.unwrap();
+        both.await
+    };
+    let free = tokio::select! {
+        biased;
+        held = &mut held => panic!("{held:?} while another has the session"),
+        free = free => free,
+    };
+    assert!(free.iter().all(Result::is_ok), "{free:?}");
+    let events = all_events(&store, "t").await;
+    let texts: Vec<_> = events.iter().map(text_of).collect();
+    assert_eq!(texts, ["first", "second"]);
+    locks.pop().unwrap().rollback().await.unwrap();
+    held.await.unwrap();
+}
+
+/// Whoever loses its lease while its append waits for others writes nothing.
+#[tokio::test]
+async fn an_append_that_waits_is_fenced_when_its_lease_goes() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect(&url).await.unwrap();
+    let tokens = [leased(&store, "s").await, leased(&store, "t").await];
+    let mut other = raw(&url).await;
+    let mut lock = other.begin().await.unwrap();
+    sqlx::raw_sql(
+        "SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE;
+         UPDATE leases SET token = token + 1, owner = 'another' WHERE session_id = 's'",
+    )
+    .execute(&mut *lock)
+    .await
+    .unwrap();
+    let late = append(&store, "s", tokens[0], 0, "key");
+    let other = append(&store, "t", tokens[1], 0, "key");
+    tokio::pin!(late);
+    tokio::select! {
+        biased;
+        late = &mut late => panic!("{late:?} while another has the session"),
+        other = other => other.map(drop).unwrap(),
+    }
+    lock.commit().await.unwrap();
+    let error = late.await.unwrap_err();
+    assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
+    assert!(all_events(&store, "s").await.is_empty());
+}
+
+/// A process that is stopped in the middle of a change keeps nobody from its sessions.
+#[tokio::test]
+async fn h53_a_process_that_stops_in_a_transaction_is_taken_over_from() {
+    const TEST: &str = concat!(
+        module_path!(),
+        "::h53_a_process_that_stops_in_a_transaction_is_taken_over_from"
+    );
+    let Some(place) = Place::postgres(TEST).await else {
+        return;
+    };
+    if place.is_child {
+        let store = place.open_with(IMPATIENT).await;
+        let token = FencingToken(child::argument().parse().unwrap());
+        failpoint::arm("store.append.before-commit", || {
+            child::tell("stopped");
+            loop {
+                std::thread::park();
+            }
+        });
+        drop(append(store.as_ref(), "s", token, 0, "lost").await);
+        unreachable!("the process was stopped");
+    }
+    let store = place.open().await;
+    let token = leased(store.as_ref(), "s").await;
+    let mut child = place.spawn(&token.0.to_string());
+    assert_eq!(child.hear().as_deref(), Some("stopped"));
+    let next = lease(store.as_ref(), "s", "other", 1_000_000).await;
+    assert!(next > token);
+    append(store.as_ref(), "s", next, 0, "key").await.unwrap();
+    assert_eq!(all_events(store.as_ref(), "s").await.len(), 1);
+    child.kill();
+}
+
+/// A server that does not answer any more holds up nobody for longer than the policy says, although its connection stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_connection_is_given_up() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let proxy = Proxy::start(server.port()).await;
+    let policy = RetryPolicy {
+        attempts: 5,
+        lock_wait: Duration::from_secs(2),
+        ..IMPATIENT
+    };
+    let store = PostgresSessionStore::connect_with(&proxy.through(&url), policy)
+        .await
+        .unwrap();
+    let tokens = [leased(&store, "s").await, leased(&store, "t").await];
+    // More often than there are connections: those that were silent are not kept.
+    for place in 0..10 {
+        proxy.cut_next(Cut::Silence);
+        let key = format!("key-{place}");
+        let appends = join_all([
+            append(&store, "s", tokens[0], place, &key),
+            append(&store, "t", tokens[1], place, &key),
+        ]);
+        for receipt in appends.await {
+            assert_eq!(receipt.unwrap().last.0, place + 1);
+        }
+        assert!(proxy.has_cut(), "the silence did not happen");
+    }
+    assert_eq!(all_events(&store, "s").await.len(), 10);
+}
+
+/// When the server is gone, all that wait are told so at once, not one after the other.
+#[tokio::test]
+async fn all_that_wait_are_told_that_the_server_is_gone() {
+    const SESSIONS: usize = 8;
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let url = server.fresh_database().await;
+    let store = PostgresSessionStore::connect_with(&url, IMPATIENT)
+        .await
+        .unwrap();
+    let names: Vec<_> = (0..SESSIONS).map(|number| format!("s{number}")).collect();
+    let mut tokens = Vec::new();
+    for name in &names {
+        tokens.push(leased(&store, name).await);
+    }
+    drop(server);
+    let appends = names.iter().zip(&tokens);
+    let appends = appends.map(|(name, token)| append(&store, name, *token, 0, "key"));
+    let begun = Instant::now();
+    for answer in join_all(appends).await {
+        let error = answer.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+        assert!(error.is_retryable(), "{error}");
+    }
+    // A connection is waited for once, for 10 seconds; one after the other they would take 90.
+    assert!(begun.elapsed() < Duration::from_secs(50));
 }
 
 /// Leases cost no flush; and one that a failing server has lost leaves no token that is given to somebody else.

@@ -1,9 +1,10 @@
 //! Others keep the file locked.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use everruns_core::session::StoreError;
 use everruns_store::{RetryPolicy, SqliteSessionStore};
+use futures::future::join_all;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
 
@@ -13,6 +14,7 @@ const IMPATIENT: RetryPolicy = RetryPolicy {
     attempts: 3,
     lock_wait: Duration::from_millis(20),
     pause: Duration::from_millis(5),
+    silence: Duration::from_secs(1),
 };
 
 async fn raw(file: &std::path::Path) -> SqliteConnection {
@@ -46,6 +48,44 @@ async fn h71_a_locked_file_is_busy_and_then_works() {
 
     lock.rollback().await.unwrap();
     append(&store, "s", token, 0, "key").await.unwrap();
+}
+
+/// All that wait behind a locked file are told so at once, not one after the other.
+#[tokio::test]
+async fn all_that_wait_are_told_that_the_file_is_locked() {
+    const SESSIONS: usize = 16;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sessions.db");
+    let policy = RetryPolicy {
+        lock_wait: Duration::from_millis(500),
+        ..IMPATIENT
+    };
+    let store = SqliteSessionStore::open_with(&file, policy).await.unwrap();
+    let names: Vec<_> = (0..SESSIONS).map(|number| format!("s{number}")).collect();
+    let mut tokens = Vec::new();
+    for name in &names {
+        tokens.push(leased(&store, name).await);
+    }
+    let mut other = raw(&file).await;
+    let lock = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let begun = Instant::now();
+    let appends = || {
+        let appends = names.iter().zip(&tokens);
+        join_all(appends.map(|(name, token)| append(&store, name, *token, 0, "key")))
+    };
+    for answer in appends().await {
+        let error = answer.unwrap_err();
+        assert!(
+            matches!(error, StoreError::Busy { attempts: 3, .. }),
+            "{error}"
+        );
+    }
+    // Three attempts of half a second; one after the other they would take 25 seconds.
+    assert!(begun.elapsed() < Duration::from_secs(12));
+    lock.rollback().await.unwrap();
+    for answer in appends().await {
+        answer.unwrap();
+    }
 }
 
 /// Proves H71: a lock that is given up during the retries is not seen by the caller.

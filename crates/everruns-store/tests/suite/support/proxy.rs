@@ -13,6 +13,8 @@ pub(crate) enum Cut {
     BeforeCommit,
     /// The server commits, and its answer is lost.
     AfterCommit,
+    /// Nothing passes in either direction from the COMMIT on, and nobody is told.
+    Silence,
 }
 
 /// Passes connections on to a server, and breaks one at its COMMIT when told to.
@@ -74,6 +76,10 @@ async fn pass(client: TcpStream, server: TcpStream, next: Arc<Mutex<Option<Cut>>
         };
         if cut == Some(Cut::BeforeCommit) {
             break;
+        }
+        if cut == Some(Cut::Silence) {
+            mute.store(true, Ordering::SeqCst);
+            std::future::pending::<()>().await;
         }
         if cut == Some(Cut::AfterCommit) {
             mute.store(true, Ordering::SeqCst);
