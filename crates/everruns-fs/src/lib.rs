@@ -13,6 +13,7 @@ pub mod disk;
 mod limits;
 mod memory;
 mod mounts;
+pub mod patch;
 mod policy;
 pub mod search;
 mod seeded;

@@ -1,11 +1,9 @@
 //! How two states differ: which files, which lines, and the same as a patch.
 
-mod binary;
 mod changed;
 mod files;
 mod lines;
 mod patch;
-mod quote;
 mod range;
 mod states;
 mod text;

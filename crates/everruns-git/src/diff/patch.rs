@@ -1,13 +1,16 @@
 //! A difference as a patch that `git apply` takes, made of bytes as they are.
 
-use everruns_core::workspace::{DiffLineKind, FileChange, WorkspacePatch};
+use std::path::Path;
+
+use everruns_core::workspace::{FileChange, WorkspacePatch};
+use everruns_fs::patch::{PatchContent, PatchEntry, PatchPlace, PatchSide};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
 
 use super::changed::{Changed, Side, changed, content};
 use super::files::kind;
-use super::{binary, lines, quote, text};
-use crate::error::Result;
+use super::{lines, text};
+use crate::error::{IoStep as _, Result};
 use crate::names::path_text;
 
 /// How large a patch becomes.
@@ -112,115 +115,51 @@ impl Writer<'_> {
             };
             (before, after)
         };
-        self.header(from, to, old, new);
-        if same {
-            return Ok(true);
-        }
-        self.ids(old, new);
         let large = |content: &[u8]| content.len() as u64 > self.bounds.lines;
         let whole =
             large(&before) || large(&after) || text::is_binary(&before) || text::is_binary(&after);
-        if whole {
-            binary::push(self.out, &before, &after)?;
+        let places = if same || whole {
+            Vec::new()
         } else {
-            self.text(from, to, old, new, &lines::compare(&before, &after));
-        }
+            places(&before, &after)
+        };
+        let content = if same {
+            PatchContent::Same
+        } else if whole {
+            PatchContent::Whole {
+                old: &before,
+                new: &after,
+            }
+        } else {
+            PatchContent::Places(&places)
+        };
+        let [old, new] = [old, new].map(|side| side.map(|side| (side, side.id.to_string())));
+        let entry = PatchEntry {
+            from,
+            to,
+            old: old.as_ref().map(told),
+            new: new.as_ref().map(told),
+        };
+        entry
+            .push(self.out, content)
+            .step("compress", Path::new("a file"))?;
         Ok(true)
-    }
-
-    fn header(&mut self, from: &BStr, to: &BStr, old: Option<Side>, new: Option<Side>) {
-        self.words("diff --git ");
-        quote::push(self.out, "a/", from);
-        self.words(" ");
-        quote::push(self.out, "b/", to);
-        self.words("\n");
-        match (old, new) {
-            (None, Some(new)) => self.words(&format!("new file mode {}\n", mode(new))),
-            (Some(old), None) => self.words(&format!("deleted file mode {}\n", mode(old))),
-            (Some(old), Some(new)) if old.mode != new.mode => {
-                self.words(&format!("old mode {}\nnew mode {}\n", mode(old), mode(new)));
-            }
-            _ => {}
-        }
-        if from != to {
-            if old.map(|side| side.id) == new.map(|side| side.id) {
-                self.words("similarity index 100%\n");
-            }
-            for (words, path) in [("rename from ", from), ("rename to ", to)] {
-                self.words(words);
-                quote::push(self.out, "", path);
-                self.words("\n");
-            }
-        }
-    }
-
-    /// The contents' ids, whole, because binary contents are only applied with them.
-    fn ids(&mut self, old: Option<Side>, new: Option<Side>) {
-        let null = self.repository.object_hash().null();
-        let id = |side: Option<Side>| side.map_or(null, |side| side.id);
-        self.words(&format!("index {}..{}", id(old), id(new)));
-        if let (Some(old), Some(new)) = (old, new)
-            && old.mode == new.mode
-        {
-            self.words(&format!(" {}", mode(new)));
-        }
-        self.words("\n");
-    }
-
-    fn text(
-        &mut self,
-        from: &BStr,
-        to: &BStr,
-        old: Option<Side>,
-        new: Option<Side>,
-        lines: &lines::Lines<'_>,
-    ) {
-        if lines.places.is_empty() {
-            return;
-        }
-        for (words, prefix, path, side) in [("--- ", "a/", from, old), ("+++ ", "b/", to, new)] {
-            self.words(words);
-            if side.is_none() {
-                self.words("/dev/null\n");
-                continue;
-            }
-            quote::push(self.out, prefix, path);
-            // It tells where a name with spaces ends.
-            let ends = if path.contains(&b' ') { "\t\n" } else { "\n" };
-            self.words(ends);
-        }
-        for place in &lines.places {
-            let range = |(from, to): (usize, usize)| {
-                let start = lines::start((from, to));
-                match to - from {
-                    1 => start.to_string(),
-                    count => format!("{start},{count}"),
-                }
-            };
-            self.words(&format!(
-                "@@ -{} +{} @@\n",
-                range(place.old),
-                range(place.new)
-            ));
-            for (kind, line) in &place.lines {
-                self.out.push(match kind {
-                    DiffLineKind::Context => b' ',
-                    DiffLineKind::Added => b'+',
-                    DiffLineKind::Removed => b'-',
-                });
-                self.out.extend_from_slice(line);
-                if !line.ends_with(b"\n") {
-                    self.words("\n\\ No newline at end of file\n");
-                }
-            }
-        }
-    }
-
-    fn words(&mut self, words: &str) {
-        self.out.extend_from_slice(words.as_bytes());
     }
 }
 
-fn mode(side: Side) -> String {
-    format!("{:06o}", side.mode.value())
+fn told((side, id): &(Side, String)) -> PatchSide<'_> {
+    PatchSide {
+        mode: u32::from(side.mode.value()),
+        id,
+    }
+}
+
+fn places<'a>(before: &'a [u8], after: &'a [u8]) -> Vec<PatchPlace<'a>> {
+    let places = lines::compare(before, after).places.into_iter();
+    let told = places.map(|place| PatchPlace {
+        old: place.old.0..place.old.1,
+        new: place.new.0..place.new.1,
+        lines: place.lines,
+    });
+    told.collect()
 }

@@ -12,11 +12,11 @@ use super::hunks;
 use crate::memory::{File, Tree, TreeChange, changes};
 
 /// The most files of one difference.
-const MAX_FILES: usize = 10_000;
+pub(super) const MAX_FILES: usize = 10_000;
 /// The most lines of all hunks of one difference.
 const MAX_LINES: usize = 200_000;
 /// How long small differences are looked for; after that coarser ones are taken.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How the files differ from what the head was made from.
 pub(super) fn status(base: &Tree, now: &Tree, archived: bool) -> WorkspaceHeadStatus {
@@ -44,9 +44,8 @@ pub(super) fn status(base: &Tree, now: &Tree, archived: bool) -> WorkspaceHeadSt
 /// How two states differ, in the files after the first `skip`, `limit` at most. A file that moved without a change is told
 /// as renamed.
 pub(super) fn diff(before: &Tree, now: &Tree, skip: usize, limit: Option<usize>) -> WorkspaceDiff {
-    let mut found = changes(before, now);
+    let Moved { found, origins } = Moved::between(before, now);
     let changed = !found.is_empty();
-    let origins = take_moved(&mut found);
     let limit = limit.unwrap_or(MAX_FILES).min(MAX_FILES);
     let next = skip.saturating_add(limit);
     let next = (next < found.len()).then_some(next);
@@ -75,6 +74,21 @@ pub(super) fn diff(before: &Tree, now: &Tree, skip: usize, limit: Option<usize>)
         files,
         truncated,
         next,
+    }
+}
+
+/// How two states differ, with files that moved without a change told once.
+pub(super) struct Moved {
+    pub(super) found: Vec<TreeChange>,
+    /// Where a file that moved was before, by where it is now.
+    pub(super) origins: BTreeMap<String, TreeChange>,
+}
+
+impl Moved {
+    pub(super) fn between(before: &Tree, now: &Tree) -> Self {
+        let mut found = changes(before, now);
+        let origins = take_moved(&mut found);
+        Self { found, origins }
     }
 }
 

@@ -12,6 +12,7 @@ mod lifecycle;
 mod merge;
 mod merged;
 mod named;
+mod patch;
 mod prune;
 mod resource;
 mod state;

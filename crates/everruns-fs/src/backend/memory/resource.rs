@@ -7,13 +7,13 @@ use everruns_core::workspace::{
     ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, DiffRequest, HeadHold, MergeOutcome,
     MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint,
     WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
-    WorkspaceHeadResource, WorkspaceHeadStatus,
+    WorkspaceHeadResource, WorkspaceHeadStatus, WorkspacePatch,
 };
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
 use super::workspace_backend::Shared;
-use super::{checkpoints, diff};
+use super::{checkpoints, diff, patch};
 use crate::disk::blocking;
 use crate::memory::{MemoryFileSystem, Tree};
 
@@ -221,6 +221,13 @@ impl WorkspaceHeadResource for MemoryHead {
         let (before, after) = self.states(&request.from, request.to.as_ref())?;
         let (skip, limit) = (request.skip, request.limit);
         Ok(blocking(move || Ok(diff::diff(&before, &after, skip, limit))).await?)
+    }
+
+    async fn patch(&self, request: DiffRequest) -> Result<WorkspacePatch, WorkspaceError> {
+        let (before, after) = self.states(&request.from, request.to.as_ref())?;
+        let (skip, limit) = (request.skip, request.limit);
+        let patch = blocking(move || Ok(patch::patch(&before, &after, skip, limit))).await?;
+        patch.map_err(|source| WorkspaceError::backend("write a patch", source))
     }
 
     async fn fork(

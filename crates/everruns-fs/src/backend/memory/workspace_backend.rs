@@ -21,7 +21,7 @@ pub(super) const MAIN: &str = "main";
 ///
 /// Any text is the locator of a workspace; the same text leads to the same one for as long as the backend
 /// lives. A workspace begins with the empty branch `main`. Heads support every operation that needs no commits, which
-/// leaves out `commit`, `update_from` and `patch`: checkpoints and forks share what did not change,
+/// leaves out `commit` and `update_from`: checkpoints and forks share what did not change,
 /// [`merge_into`](WorkspaceHeadResource::merge_into) merges into branches line by line. What only a checkpoint holds is in memory
 /// until [`prune_checkpoints`](WorkspaceHeadResource::prune_checkpoints) forgets it.
 /// Revisions are made of names, bytes and modes with a key of the backend's own, so equal states have equal revisions in one

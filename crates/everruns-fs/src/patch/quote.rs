@@ -1,9 +1,7 @@
 //! Paths as Git writes them into patches.
 
-use gix::bstr::BStr;
-
 /// Appends `prefix` and `path`, quoted if Git would quote them.
-pub(super) fn push(out: &mut Vec<u8>, prefix: &str, path: &BStr) {
+pub(super) fn push(out: &mut Vec<u8>, prefix: &str, path: &[u8]) {
     let is_plain = |byte: &u8| matches!(byte, 0x20..=0x7e) && !matches!(byte, b'"' | b'\\');
     if path.iter().all(is_plain) {
         out.extend_from_slice(prefix.as_bytes());
@@ -12,7 +10,7 @@ pub(super) fn push(out: &mut Vec<u8>, prefix: &str, path: &BStr) {
     }
     out.push(b'"');
     out.extend_from_slice(prefix.as_bytes());
-    for byte in path.iter() {
+    for byte in path {
         match byte {
             0x07 => out.extend_from_slice(b"\\a"),
             0x08 => out.extend_from_slice(b"\\b"),
@@ -38,7 +36,7 @@ mod tests {
     fn h41_h42_names_are_quoted_as_git_does() {
         let quoted = |path: &[u8]| {
             let mut out = Vec::new();
-            push(&mut out, "a/", BStr::new(path));
+            push(&mut out, "a/", path);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(quoted(b"x y/z"), "a/x y/z");

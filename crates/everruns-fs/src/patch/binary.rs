@@ -1,12 +1,8 @@
 //! Contents that are no text, in the form that `git apply` takes.
 
-use std::io::Write as _;
-use std::path::Path;
+use std::io;
 
-use gix::zlib::Compression;
-use gix::zlib::stream::deflate;
-
-use crate::error::{IoStep as _, Result};
+use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
 /// The digits of Git's base 85.
 const DIGITS: &[u8; 85] =
@@ -15,14 +11,14 @@ const DIGITS: &[u8; 85] =
 const LINE: usize = 52;
 
 /// Appends the change from `old` to `new`, which can be applied either way.
-pub(super) fn push(out: &mut Vec<u8>, old: &[u8], new: &[u8]) -> Result<()> {
+pub(super) fn push(out: &mut Vec<u8>, old: &[u8], new: &[u8]) -> io::Result<()> {
     out.extend_from_slice(b"GIT binary patch\n");
     literal(out, new)?;
     literal(out, old)
 }
 
-fn literal(out: &mut Vec<u8>, content: &[u8]) -> Result<()> {
-    let compressed = compress(content).step("compress", Path::new("a file"))?;
+fn literal(out: &mut Vec<u8>, content: &[u8]) -> io::Result<()> {
+    let compressed = compress(content)?;
     out.extend_from_slice(format!("literal {}\n", content.len()).as_bytes());
     for line in compressed.chunks(LINE) {
         let length = u8::try_from(line.len()).unwrap_or(0);
@@ -42,11 +38,17 @@ fn literal(out: &mut Vec<u8>, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn compress(content: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut stream = deflate::Write::new(Vec::new(), Compression::DEFAULT);
-    stream.write_all(content)?;
-    stream.flush()?;
-    Ok(stream.into_inner())
+fn compress(content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut room = vec![0; compress_bound(content.len())];
+    let (compressed, code) = compress_slice(&mut room, content, DeflateConfig::default());
+    let length = compressed.len();
+    if code != ReturnCode::Ok {
+        return Err(io::Error::other(format!(
+            "the content could not be compressed: {code:?}"
+        )));
+    }
+    room.truncate(length);
+    Ok(room)
 }
 
 /// Five digits, the most significant first.
