@@ -30,6 +30,8 @@ mod model;
 mod mounts;
 #[path = "stack/moves.rs"]
 mod moves;
+#[path = "stack/one_entry.rs"]
+mod one_entry;
 #[path = "stack/overlaps.rs"]
 mod overlaps;
 #[path = "stack/policy.rs"]

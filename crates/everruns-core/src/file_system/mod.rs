@@ -2,6 +2,7 @@
 
 mod content;
 mod entry;
+mod entry_identity;
 mod error;
 mod error_paths;
 mod ext;
@@ -13,6 +14,7 @@ mod session_file_system;
 
 pub use content::{ContentVersion, FileContent, ReadRange, VersionError};
 pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, PageRequest};
+pub use entry_identity::{EntryIdentity, TreeIdentity};
 pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;
 pub use file_mode::{EntrySupport, FileMode};

@@ -5,9 +5,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
-    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
-    SearchStream,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream,
 };
 use crate::path::WorkspacePath;
 
@@ -215,6 +215,24 @@ pub trait SessionFileSystem: Send + Sync + Debug {
         path: &WorkspacePath,
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError>;
+
+    /// Which entry `path` leads to, so that two paths, of this tree or of two trees, are known to lead to one: a move
+    /// between mounts must not copy a file over itself and then remove it.
+    ///
+    /// `None` says that it cannot be told, which is the default. Between two trees of which one cannot tell, a move does
+    /// not replace what could be the same entry, and a folder that moves into itself stops half way
+    /// ([`PartialMove`](FileSystemError::PartialMove)) without loss.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing is there; else as [`resolve`](Self::resolve).
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        let _ = (path, last);
+        Ok(None)
+    }
 
     /// As [`read`](Self::read), but only when `path` is the path under which the tree itself keeps the file: no link
     /// is on the way, and `resolve` would give `path` back.

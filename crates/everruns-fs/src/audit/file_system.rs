@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem, SessionFileSystemExt as _,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileKind, FileMode,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
+    Replace, SearchQuery, SearchStream, SessionFileSystem, SessionFileSystemExt as _,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -181,6 +181,14 @@ impl SessionFileSystem for AuditFileSystem {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.inner.resolve(path, last).await
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        self.inner.identity(path, last).await
     }
 
     async fn read_direct(

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileKind, FileMode,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
+    Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 use tokio::task::coop::consume_budget;
@@ -239,6 +239,16 @@ impl SessionFileSystem for DiskFileSystem {
         }
         let path = path.clone();
         self.run(move |tree| tree.resolve(&path, last)).await
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.identity(&path, last).map(Some))
+            .await
     }
 
     fn supports(&self, _: &WorkspacePath) -> EntrySupport {

@@ -48,6 +48,7 @@ mod existing;
 mod file_system;
 mod flags;
 mod folding;
+mod identity;
 mod intent;
 mod kind;
 mod link;

@@ -5,9 +5,9 @@ use std::{io, mem};
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryEntry, DirectoryPage, EntrySupport, FileContent, FileKind, FileMode,
-    FileStat, FileSystemError, LastLink, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryEntry, DirectoryPage, EntryIdentity, EntrySupport, FileContent,
+    FileKind, FileMode, FileStat, FileSystemError, LastLink, PageRequest, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem, TreeIdentity,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -343,6 +343,21 @@ impl SessionFileSystem for MemoryFileSystem {
         check(path)?;
         not_blocked(self.read_state()?.tree.top(), path)?;
         Ok(path.clone())
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        // There are no links.
+        let _ = last;
+        check(path)?;
+        node_at(self.read_state()?.tree.top(), path)?;
+        Ok(Some(EntryIdentity::InTree {
+            tree: TreeIdentity::of(&self.shared),
+            path: path.clone(),
+        }))
     }
 
     async fn read_direct(

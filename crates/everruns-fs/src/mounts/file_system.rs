@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
-    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
-    SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 
@@ -29,6 +29,9 @@ use super::{RootAccess, WorkspaceRootSet};
 ///   [cannot hold](SessionFileSystem::supports) one of them ([`Unsupported`](FileSystemError::Unsupported)), or the text of
 ///   a link would leave it ([`Escapes`](FileSystemError::Escapes)), nothing is copied. A link has no version: one that
 ///   another program changes in the moment in which it is removed is removed as it is then.
+/// * A move whose two ends are one entry, by two mounts of one folder or of one tree in memory, or one inside the other,
+///   comes out as within that tree: told by [`identity`](SessionFileSystem::identity), and looked at again before anything
+///   is removed. Hard links are two entries.
 /// * A path of a root that is not there is [`UnknownRoot`](FileSystemError::UnknownRoot) with the names there are.
 #[derive(Clone, Debug)]
 pub struct MountedFileSystem {
@@ -263,6 +266,15 @@ impl SessionFileSystem for MountedFileSystem {
         let tree = self.tree(path)?;
         let resolved = tree.errors(tree.files.resolve(&Tree::inward(path), last).await)?;
         Ok(tree.outward(&resolved))
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        let tree = self.tree(path)?;
+        tree.errors(tree.files.identity(&Tree::inward(path), last).await)
     }
 
     async fn read_direct(

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileAccess, FileContent, FileKind, FileMode,
-    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
-    Replace, SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileAccess, FileContent, FileKind,
+    FileMode, FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition,
+    ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -253,6 +253,15 @@ impl SessionFileSystem for PolicyFileSystem {
             Some(resolved) => Ok(resolved),
             None => Err(FileSystemError::NotFound { path: path.clone() }),
         }
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        self.judged(path, last, Wanted::List).await?;
+        self.inner.identity(path, last).await
     }
 
     async fn stat_direct(&self, path: &WorkspacePath) -> Result<Option<FileStat>, FileSystemError> {

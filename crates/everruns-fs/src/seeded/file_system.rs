@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
-    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
-    SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -273,6 +273,14 @@ impl SessionFileSystem for SeededFileSystem {
             return Ok(path.clone());
         }
         self.inner.resolve(path, last).await
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        self.inner.identity(path, last).await
     }
 
     async fn read_direct(

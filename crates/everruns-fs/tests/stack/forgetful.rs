@@ -7,9 +7,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
-    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchQuery,
-    SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 use everruns_testkit::check::{Report, Selection};
@@ -28,6 +28,7 @@ pub(crate) enum Forgets {
     Links,
     LinkTexts,
     Support,
+    Identities,
     /// The mode of a write, but not its bytes.
     ToSetModes,
     /// What a link may replace.
@@ -56,6 +57,7 @@ impl fmt::Debug for Forgets {
             Self::Links => "links",
             Self::LinkTexts => "texts of links",
             Self::Support => "what is held",
+            Self::Identities => "which entries are one",
             Self::ToSetModes => "to set modes",
             Self::ToKeepEntries => "to keep entries",
             Self::ToKeepTexts => "to keep texts",
@@ -178,6 +180,17 @@ impl SessionFileSystem for Forgetful {
         last: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
         self.inner.resolve(path, last).await
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        match self.forgets {
+            Forgets::Identities => Ok(None),
+            _ => self.inner.identity(path, last).await,
+        }
     }
 
     fn supports(&self, path: &WorkspacePath) -> EntrySupport {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileContent, FileMode, FileStat, FileSystemError,
-    LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace, SearchEvent,
-    SearchQuery, SearchStream, SearchSummary, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
+    SearchEvent, SearchQuery, SearchStream, SearchSummary, SessionFileSystem,
 };
 use everruns_core::path::{Mount, RootName, WorkspacePath};
 use futures::StreamExt as _;
@@ -181,6 +181,14 @@ impl SessionFileSystem for BelowRootFileSystem {
     ) -> Result<WorkspacePath, FileSystemError> {
         let resolved = self.inner.resolve(&self.below(path), last).await;
         self.told(resolved).map(|path| self.shown(path))
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        self.told(self.inner.identity(&self.below(path), last).await)
     }
 
     async fn read_direct(

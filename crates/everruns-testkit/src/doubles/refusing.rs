@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, DirectoryPage, EntrySupport, FileAccess, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileAccess, FileContent, FileMode,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
+    Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -123,6 +123,15 @@ impl SessionFileSystem for RefusingFileSystem {
         path: &WorkspacePath,
         _: LastLink,
     ) -> Result<WorkspacePath, FileSystemError> {
+        self.refuse(path, FileAccess::Read)
+    }
+
+    async fn identity(
+        &self,
+        path: &WorkspacePath,
+        last: LastLink,
+    ) -> Result<Option<EntryIdentity>, FileSystemError> {
+        let _ = last;
         self.refuse(path, FileAccess::Read)
     }
 

@@ -4,6 +4,7 @@ use everruns_core::file_system::{
 use everruns_core::path::WorkspacePath;
 
 use super::end::{Before, End};
+use super::one_entry::Entries;
 use super::plan::{Plan, Planned, What};
 
 /// What was copied.
@@ -127,6 +128,17 @@ impl Kept {
     }
 }
 
+impl Copied {
+    /// Fails when the copy is no other entry than its source, as when somebody has exchanged folders meanwhile: whichever
+    /// is removed, nothing would be left. The copy must still be there, too.
+    async fn must_be_two(&self, source: &End<'_>, target: &End<'_>) -> Result<(), FileSystemError> {
+        match source.compare(&self.from, target, &self.to).await? {
+            Entries::One => Err(source.refused(&self.from, "its copy became the same entry")),
+            Entries::Two | Entries::Unknown => Ok(()),
+        }
+    }
+}
+
 const CHANGED: &str = "the link was changed while it was moved";
 
 impl End<'_> {
@@ -134,6 +146,7 @@ impl End<'_> {
     /// may not last is told of at the end.
     pub(super) async fn remove_all(
         &self,
+        target: &End<'_>,
         plan: &Plan,
         copied: &[Copied],
     ) -> Result<(), FileSystemError> {
@@ -146,6 +159,7 @@ impl End<'_> {
             other => other,
         };
         for entry in copied {
+            entry.must_be_two(self, target).await?;
             note(entry.what.remove(self, &entry.from).await)?;
         }
         for (folder, _) in plan.folders.iter().rev() {
@@ -156,11 +170,20 @@ impl End<'_> {
 
     /// Takes back what a failed copy left, and says whether nothing of it is there. What cannot be removed stays: it is
     /// a copy.
-    pub(super) async fn undo(&self, plan: &Plan, copied: &[Copied]) -> bool {
+    pub(super) async fn undo(&self, source: &End<'_>, plan: &Plan, copied: &[Copied]) -> bool {
         let mut all = true;
         for entry in copied {
-            let removed = entry.what.remove(self, &entry.to).await;
-            all &= self.is_taken_back(&entry.to, removed);
+            let to = self.tree.outward(&entry.to);
+            let is_taken_back = match entry.must_be_two(source, self).await {
+                Ok(()) => {
+                    let removed = entry.what.remove(self, &entry.to).await;
+                    self.is_taken_back(&entry.to, removed)
+                }
+                Err(FileSystemError::NotFound { path }) if path == to => true,
+                // It may be all that there is.
+                Err(error) => is_left(&to, &error),
+            };
+            all &= is_taken_back;
         }
         for (_, folder) in plan.folders.iter().rev() {
             let removed = self.remove(folder, Precondition::Any).await;
@@ -179,11 +202,12 @@ impl End<'_> {
                 | FileSystemError::InvalidOperation { .. },
             ) => true,
             Err(error) if error.is_of_a_made_change() => true,
-            Err(error) => {
-                let path = self.tree.outward(path);
-                tracing::warn!(%path, %error, "a part of a failed move is left");
-                false
-            }
+            Err(error) => is_left(&self.tree.outward(path), &error),
         }
     }
+}
+
+fn is_left(path: &WorkspacePath, error: &FileSystemError) -> bool {
+    tracing::warn!(%path, %error, "a part of a failed move is left");
+    false
 }

@@ -127,6 +127,17 @@ impl<'a> End<'a> {
         }
     }
 
+    /// A move of what is here to `to`, which is the same entry: what comes of it is this tree's own to say.
+    pub(super) async fn onto_itself(
+        &self,
+        to: &WorkspacePath,
+        replace: Replace,
+    ) -> Result<(), FileSystemError> {
+        let files = &self.tree.files;
+        let moved = files.rename(&self.path, &self.path, replace).await;
+        moved.map_err(|error| error.map_paths(&|_| to.clone()))
+    }
+
     pub(super) async fn entries(
         &self,
         from: &WorkspacePath,

@@ -3,4 +3,5 @@
 mod copying;
 mod end;
 mod moving;
+mod one_entry;
 mod plan;

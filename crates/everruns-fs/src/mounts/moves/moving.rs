@@ -1,10 +1,11 @@
-use everruns_core::file_system::{FileSystemError, Replace};
+use everruns_core::file_system::{FileKind, FileSystemError, Replace};
 use everruns_core::path::WorkspacePath;
 
 use super::super::MountedFileSystem;
 use super::super::rebase::Tree;
 use super::copying::copy_all;
 use super::end::End;
+use super::one_entry::Entries;
 use super::plan::Plan;
 
 impl MountedFileSystem {
@@ -25,7 +26,26 @@ impl MountedFileSystem {
             });
         }
         let stat = source.stat(&source.path).await?;
+        if stat.kind == FileKind::Directory && source.holds(&target).await? {
+            return Err(FileSystemError::InvalidOperation {
+                path: to.clone(),
+                reason: "a folder cannot be moved into itself",
+            });
+        }
         let before = target.before(stat.kind, replace).await?;
+        if before.replace != Replace::Never {
+            match source.compare(&source.path, &target, &target.path).await? {
+                Entries::One => return source.onto_itself(to, replace).await,
+                Entries::Unknown if source.looks_like(&target).await? => {
+                    return Err(FileSystemError::InvalidOperation {
+                        path: to.clone(),
+                        reason: "it is as what would replace it, and the trees do not tell whether both are one: \
+                                 remove one of them",
+                    });
+                }
+                Entries::Unknown | Entries::Two => {}
+            }
+        }
         let plan = Plan::of(&source, &stat, &target).await?;
         let partial = |error| FileSystemError::PartialMove {
             from: from.clone(),
@@ -36,7 +56,7 @@ impl MountedFileSystem {
         if let Err(error) = copy_all(&source, &target, &plan, before, &mut copied).await {
             // What replaced a file cannot be taken back; a new file can, if it is still the one we wrote.
             let is_left = match before.replace {
-                Replace::Never => !target.undo(&plan, &copied).await,
+                Replace::Never => !target.undo(&source, &plan, &copied).await,
                 _ => !copied.is_empty(),
             };
             return Err(if is_left && plan.folders.is_empty() {
@@ -45,7 +65,7 @@ impl MountedFileSystem {
                 not_moved(error)
             });
         }
-        let removed = source.remove_all(&plan, &copied).await;
+        let removed = source.remove_all(&target, &plan, &copied).await;
         removed.map_err(|error| match error {
             FileSystemError::NotFlushed { source, .. } => FileSystemError::NotFlushed {
                 path: to.clone(),

@@ -85,7 +85,7 @@ const CHECKS: &[Check<Subject>] = checks![
         are_kept_byte_for_byte, that_leave_the_tree_are_refused, that_enter_the_git_folder_are_refused,
         links_below_the_git_folder_are_refused,
     },
-    resolving::{plain_paths_are_themselves, missing_paths_are_kept, git_internal_is_refused},
+    resolving::{ identities_tell_entries_apart,plain_paths_are_themselves, missing_paths_are_kept, git_internal_is_refused},
     git_internal::{
         reading_is_refused, writing_is_refused, removing_is_refused, renaming_is_refused,
         searching_is_refused, is_never_listed, neighbours_are_allowed,

@@ -1,4 +1,5 @@
 use everruns_core::file_system::{FileSystemError, LastLink};
+use everruns_core::path::WorkspacePath;
 
 use super::Subject;
 use super::subject::path;
@@ -43,5 +44,39 @@ pub(super) async fn git_internal_is_refused(subject: Subject) -> CheckResult {
             "resolving {text:?}"
         );
     }
+    Ok(())
+}
+
+/// A tree that tells which entries are one tells it of every entry alike.
+pub(super) async fn identities_tell_entries_apart(subject: Subject) -> CheckResult {
+    for text in ["one", "folder/one", "folder/two"] {
+        subject.write(text, b"x").await?;
+    }
+    let identity = async |text: &str| {
+        let at = WorkspacePath::parse(text)?;
+        subject.fs.identity(&at, LastLink::Keep).await
+    };
+    let all = ["one", "folder", "folder/one", "folder/two"];
+    if identity("one").await?.is_none() {
+        return Ok(());
+    }
+    for (index, text) in all.iter().enumerate() {
+        let own = identity(text).await?;
+        ensure!(own.is_some(), "{text} has no identity");
+        ensure_eq!(identity(text).await?, own, "{text} twice");
+        for other in &all[..index] {
+            ensure!(identity(other).await? != own, "{text} and {other} are one");
+        }
+    }
+    refused!(
+        identity("nothing").await,
+        FileSystemError::NotFound { .. },
+        "the identity of nothing"
+    );
+    refused!(
+        identity(".git").await,
+        FileSystemError::GitInternal { .. },
+        "the identity of .git"
+    );
     Ok(())
 }
