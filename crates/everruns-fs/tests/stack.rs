@@ -22,6 +22,8 @@ mod memory;
 mod memory_backend;
 #[path = "stack/memory_history.rs"]
 mod memory_history;
+#[path = "stack/memory_lineage.rs"]
+mod memory_lineage;
 #[path = "stack/memory_patch.rs"]
 mod memory_patch;
 #[path = "stack/model/mod.rs"]

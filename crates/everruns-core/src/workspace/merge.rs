@@ -34,7 +34,9 @@ pub struct MergeRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MergeOutcome {
-    /// The branch holds all of the head's work already.
+    /// The branch holds all of the head's work already, whoever brought it there. In memory the head's next merge starts from
+    /// its present state then, as after any merge; in Git it starts where branch and head have their last commit in common, as
+    /// nothing was committed.
     UpToDate,
     /// The branch has moved.
     Merged {

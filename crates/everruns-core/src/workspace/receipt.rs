@@ -21,7 +21,7 @@ pub struct DestroyReceipt {
     pub head_id: WorkspaceHeadId,
     /// The branch that is kept, where there are branches.
     pub kept_branch: Option<String>,
-    /// The ref that keeps uncommitted work; `None` when there was none.
+    /// The ref that keeps uncommitted work, by which a new head can be made from it; `None` when there was none.
     pub kept_ref: Option<String>,
     /// The checkpoint behind that ref.
     pub checkpoint: Option<WorkspaceCheckpoint>,

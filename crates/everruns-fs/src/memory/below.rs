@@ -7,24 +7,43 @@ pub(super) struct Below {
     /// How many bytes all files together have.
     pub(super) bytes: u64,
     pub(super) digest: Digest,
+    /// The digest without folders that have no file below them; that of nothing when there is no file.
+    pub(super) files: Digest,
 }
 
 impl Below {
     /// What one entry has a share of.
     pub(super) fn of_entry(key: DigestKey, name: &str, node: &Node) -> Self {
+        let digest = key.entry(name, node);
+        let files = match node {
+            Node::File(_) => digest,
+            Node::Folder(folder) => {
+                let below = folder.below();
+                if below.files == Digest::default() {
+                    Digest::default()
+                } else if below.files == below.digest {
+                    digest
+                } else {
+                    key.files_entry(name, folder)
+                }
+            }
+        };
         Self {
             bytes: node.total_bytes(),
-            digest: key.entry(name, node),
+            digest,
+            files,
         }
     }
 
     pub(super) fn add(&mut self, share: Self) {
         self.bytes += share.bytes;
         self.digest.toggle(share.digest);
+        self.files.toggle(share.files);
     }
 
     pub(super) fn remove(&mut self, share: Self) {
         self.bytes -= share.bytes;
         self.digest.toggle(share.digest);
+        self.files.toggle(share.files);
     }
 }

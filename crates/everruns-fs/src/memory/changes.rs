@@ -17,7 +17,7 @@ pub(crate) struct TreeChange {
 
 /// The files that differ, in byte order of their components.
 ///
-/// What both trees share, and folders with the same content, are passed over without a look, so the cost follows what
+/// What both trees share, and folders with the same files, are passed over without a look, so the cost follows what
 /// changed.
 pub(crate) fn changes(before: &Tree, after: &Tree) -> Vec<TreeChange> {
     let mut found = Vec::new();
@@ -57,7 +57,7 @@ fn compare(
 
 fn is_same(before: Option<&Node>, after: Option<&Node>) -> bool {
     match (before, after) {
-        (Some(Node::Folder(old)), Some(Node::Folder(new))) => old.is_same(new),
+        (Some(Node::Folder(old)), Some(Node::Folder(new))) => old.has_same_files(new),
         (Some(Node::File(old)), Some(Node::File(new))) => old.is_same(new),
         _ => false,
     }

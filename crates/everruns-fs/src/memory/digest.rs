@@ -2,6 +2,7 @@ use std::fmt;
 
 use everruns_core::entropy::Entropy;
 
+use super::folder::Folder;
 use super::node::Node;
 
 /// The secret that digests are made with. Digests of two keys have nothing to do with one another.
@@ -45,6 +46,15 @@ impl DigestKey {
             Node::File(file) => (b'f', file.version.as_bytes()),
             Node::Folder(folder) => (b'd', &folder.below().digest.0),
         };
+        self.hash(tag, content, name)
+    }
+
+    /// The hash of a folder by its files alone.
+    pub(super) fn files_entry(self, name: &str, folder: &Folder) -> Digest {
+        self.hash(b'd', &folder.below().files.0, name)
+    }
+
+    fn hash(self, tag: u8, content: &[u8], name: &str) -> Digest {
         // All but the name has one length, so no two entries give the same text.
         let mut text = Vec::with_capacity(1 + content.len() + name.len());
         text.push(tag);

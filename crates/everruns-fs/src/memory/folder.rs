@@ -33,9 +33,9 @@ impl Folder {
         &self.below
     }
 
-    /// Whether all below is the same, whenever it was written. Both are of trees of one key.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.below.digest == other.below.digest
+    /// Whether all files below are the same, whenever they were written. Both are of trees of one key.
+    pub(super) fn has_same_files(&self, other: &Self) -> bool {
+        self.below.files == other.below.files
     }
 
     pub(crate) fn is_empty(&self) -> bool {

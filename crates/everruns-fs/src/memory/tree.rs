@@ -50,6 +50,14 @@ impl Tree {
         self.key.revision(&self.top)
     }
 
+    /// Whether both have the same files, whatever folders without any there are. Both are of one key.
+    pub(crate) fn has_same_files(&self, other: &Self) -> bool {
+        match (&self.top, &other.top) {
+            (Node::Folder(one), Node::Folder(two)) => one.has_same_files(two),
+            _ => false,
+        }
+    }
+
     /// Puts `node` at `path`, making missing folders. Nothing happens at the top or below a file.
     pub(crate) fn put(&mut self, path: &WorkspacePath, node: Node, now: Timestamp) {
         let mut way = path.components();
@@ -89,6 +97,7 @@ mod tests {
     use everruns_testkit::doubles::SeededEntropy;
     use proptest::prelude::*;
 
+    use super::super::changes;
     use super::*;
 
     /// What a tree holds, by path: bytes and executable bit of a file, nothing for a folder.
@@ -158,6 +167,18 @@ mod tests {
         tree
     }
 
+    /// The content without folders.
+    fn files(content: &Content) -> Content {
+        let files = content.iter().filter(|(_, entry)| entry.is_some());
+        files
+            .map(|(at, entry)| (at.clone(), entry.clone()))
+            .collect()
+    }
+
+    fn files_alone(content: &Content, from: usize) -> Tree {
+        afresh(&files(content), from)
+    }
+
     fn total(content: &Content) -> u64 {
         let files = content.values().flatten();
         files.map(|(bytes, _)| bytes.len() as u64).sum()
@@ -221,7 +242,10 @@ mod tests {
                 }
                 let (revision, content) = (tree.revision(), content(&tree));
                 prop_assert_eq!(tree.total_bytes(), total(&content));
-                prop_assert_eq!(&afresh(&content, from + step).revision(), &revision);
+                let again = afresh(&content, from + step);
+                prop_assert_eq!(&again.revision(), &revision);
+                prop_assert!(again.has_same_files(&tree));
+                prop_assert!(files_alone(&content, from + step).has_same_files(&tree));
                 if let Some(before) = seen.insert(revision, content.clone()) {
                     prop_assert_eq!(before, content);
                 }
@@ -229,6 +253,9 @@ mod tests {
             let revision = tree.revision();
             for variant in variants(&tree) {
                 prop_assert_ne!(&variant.revision(), &revision);
+                let same = files(&content(&variant)) == files(&content(&tree));
+                prop_assert_eq!(variant.has_same_files(&tree), same);
+                prop_assert_eq!(changes(&variant, &tree).is_empty(), same);
                 prop_assert_eq!(afresh(&content(&variant), from).revision(), variant.revision());
                 prop_assert_eq!(variant.total_bytes(), total(&content(&variant)));
             }

@@ -131,7 +131,7 @@ async fn old_checkpoints_are_forgotten_and_needed_ones_stay() {
     let doomed = head.fork_from("doomed", &all[5]).await.unwrap();
     put(&doomed, "file", "4").await;
     let receipt = doomed.destroy().await.unwrap();
-    assert_eq!(receipt.kept_ref.as_ref(), Some(&all[3].revision));
+    assert_eq!(receipt.checkpoint.unwrap().revision, all[3].revision);
 
     let pruned = head.prune_checkpoints(2).await.unwrap();
     assert_eq!(pruned.removed, [all[0].clone(), all[2].clone()]);

@@ -3,6 +3,7 @@ use everruns_core::workspace::{
     RestorePlan, RestoreReceipt, RestoreStep, WorkspaceCheckpoint, WorkspaceError,
 };
 
+use super::lineage::Lineage;
 use super::resource::MemoryHead;
 use super::state::HeadState;
 use crate::disk::blocking;
@@ -10,16 +11,17 @@ use crate::memory::{Tree, changes};
 
 impl HeadState {
     /// Records `tree` as the head's state. A state that the head was made from, or that a checkpoint of it holds, needs
-    /// no new record unless a new label is to be kept.
+    /// no new record unless a new label is to be kept, or merges have moved where the next ones start.
     fn record(&mut self, tree: &Tree, label: Option<&str>, now: Timestamp) -> WorkspaceCheckpoint {
         let revision = tree.revision();
-        if let Some(same) = self.kept.of(&revision)
+        if let Some(same) = self.kept.same(&revision, &self.lineage)
             && (label.is_none() || same.label.as_deref() == label)
         {
             return same.clone();
         }
-        let uncommitted = revision != self.descriptor.base;
-        let needs_record = uncommitted || label.is_some();
+        let is_base =
+            revision == self.descriptor.base && self.lineage.is_same(&Lineage::at(tree.clone()));
+        let needs_record = !is_base || label.is_some();
         let checkpoint = WorkspaceCheckpoint {
             head_id: self.descriptor.id.clone(),
             number: if needs_record {
@@ -30,7 +32,7 @@ impl HeadState {
             revision,
             created_at: now,
             label: label.map(str::to_owned),
-            uncommitted,
+            uncommitted: !tree.has_same_files(&self.base),
             location: None,
             changed_paths: None,
             uncaptured: Vec::new(),
@@ -86,14 +88,19 @@ impl MemoryHead {
         })
     }
 
-    /// Records the last state of a head that ends; `None` when it is the one that it was made from.
+    /// Records the last state of a head that ends; `None` when it is the one that it was made from, with nothing to merge.
     pub(super) fn keep_last(
         head: &mut HeadState,
         last: &Tree,
         now: Timestamp,
     ) -> Option<WorkspaceCheckpoint> {
+        let revision = last.revision();
+        let is_as_begun = revision == head.descriptor.base && !head.has_merged;
+        if is_as_begun {
+            return None;
+        }
         let checkpoint = head.record(last, None, now);
-        checkpoint.uncommitted.then_some(checkpoint)
+        (checkpoint.number != 0).then_some(checkpoint)
     }
 }
 

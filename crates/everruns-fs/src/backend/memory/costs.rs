@@ -140,8 +140,14 @@ async fn heads_begin_and_end_without_a_look_at_files() {
         .unwrap();
     other.archive().await.unwrap();
     let receipt = fork.destroy().await.unwrap();
-    assert_eq!(receipt.kept_ref, Some(kept.revision));
+    assert_eq!(receipt.checkpoint.unwrap().revision, kept.revision);
     assert_eq!(large.looked(), 0);
+    // Of a destroyed head there is what its receipt names, and nothing else.
+    let mut state = large.backend.shared.state();
+    let dead = state.head(large.workspace.id(), fork.id()).unwrap();
+    for tree in [&dead.base, &dead.lineage.branch, &dead.files.tree()] {
+        assert_eq!(tree.total_bytes(), 0);
+    }
 }
 
 #[tokio::test]

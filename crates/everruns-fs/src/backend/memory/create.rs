@@ -7,7 +7,8 @@ use everruns_core::workspace::{
 };
 
 use super::kept::Kept;
-use super::named::Lineage;
+use super::lineage::Lineage;
+use super::named::Named;
 use super::resource::MemoryHead;
 use super::state::{HeadState, WorkspaceState};
 use super::workspace_backend::{MAIN, Shared};
@@ -31,7 +32,7 @@ impl Shared {
         let mut state = self.state();
         let workspace = state.workspace(&request.workspace_id)?;
         let named = workspace.revision(request.revision.as_deref().unwrap_or(MAIN))?;
-        let (base, lineage) = (named.tree().clone(), named.lineage());
+        let (base, lineage) = named;
         let start = Start {
             files: base.clone(),
             base,
@@ -64,7 +65,8 @@ impl Shared {
     }
 
     /// As [`fork`](Self::fork), with the state of a checkpoint of the workspace: its files, what its head was made from, and
-    /// what that had merged when it took it. Merging the fork then brings nothing back that was merged later.
+    /// what that had merged when it took it. Merging the fork then brings nothing back that was merged later. Of a destroyed
+    /// head that another began from, not from a branch, what it was made from may be forgotten; then it is the branch's.
     pub(super) fn fork_from(
         self: &Arc<Self>,
         workspace: &WorkspaceId,
@@ -85,10 +87,20 @@ impl Shared {
         let maker = maker.ok_or_else(|| WorkspaceError::HeadNotFound {
             head: source.clone(),
         })?;
-        let lineage = maker.kept.lineage_at(checkpoint).cloned();
-        let lineage = lineage.unwrap_or_else(|| named.lineage());
+        let lineage = match maker.kept.get(checkpoint.number) {
+            Some((kept, lineage)) if kept.revision == checkpoint.revision => lineage.clone(),
+            // What needed no record is a base, with nothing to merge.
+            None if checkpoint.number == 0 => Lineage::at(named.tree().clone()),
+            _ => named.lineage(),
+        };
+        let base = if maker.receipt.is_none() {
+            maker.base.clone()
+        } else {
+            let base = workspace.revisions.get(&maker.descriptor.base);
+            base.map_or(&lineage.branch, Named::tree).clone()
+        };
         let start = Start {
-            base: maker.base.clone(),
+            base,
             files: named.tree().clone(),
             forked_from: Some(source.clone()),
             origin: Some(checkpoint.revision.clone()),
@@ -109,7 +121,7 @@ impl Shared {
             id: WorkspaceHeadId::generate(self.entropy.as_ref()),
             name: name.clone(),
             workspace_id: workspace.descriptor.id.clone(),
-            base: workspace.keep_base(&start.base),
+            base: workspace.keep_base(&start.base, &start.lineage),
             branch: None,
             access,
             state: WorkspaceHeadState::Ready,
@@ -126,6 +138,7 @@ impl Shared {
             kept: Kept::default(),
             origin: start.origin,
             lineage: start.lineage,
+            has_merged: false,
             receipt: None,
         })?;
         Ok(MemoryHead::new(Arc::clone(self), descriptor, files))

@@ -1,21 +1,21 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use everruns_core::workspace::WorkspaceCheckpoint;
 
-use super::named::Lineage;
+use super::lineage::Lineage;
+use crate::memory::Tree;
 
 /// The checkpoints of a head. One is found by its revision without a look at the others.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     by_number: BTreeMap<u64, One>,
-    /// The number of the latest of each revision.
-    by_revision: BTreeMap<String, u64>,
+    by_revision: BTreeMap<String, BTreeSet<u64>>,
 }
 
 #[derive(Debug)]
 struct One {
     checkpoint: WorkspaceCheckpoint,
-    /// That of the head when it was taken.
+    /// That of the head when it was taken, with the merges of this very state since.
     lineage: Lineage,
 }
 
@@ -29,16 +29,33 @@ impl Kept {
         self.by_number.len()
     }
 
-    /// The latest that holds this state.
-    pub(super) fn of(&self, revision: &str) -> Option<&WorkspaceCheckpoint> {
-        let number = self.by_revision.get(revision)?;
-        self.by_number.get(number).map(|one| &one.checkpoint)
+    pub(super) fn holds(&self, revision: &str) -> bool {
+        self.by_revision.contains_key(revision)
     }
 
-    /// That of the head when it took this one.
-    pub(super) fn lineage_at(&self, checkpoint: &WorkspaceCheckpoint) -> Option<&Lineage> {
-        let one = self.by_number.get(&checkpoint.number)?;
-        (one.checkpoint.revision == checkpoint.revision).then_some(&one.lineage)
+    /// The latest that holds this state, if merges of a head that is made from it start where `lineage` says.
+    pub(super) fn same(&self, revision: &str, lineage: &Lineage) -> Option<&WorkspaceCheckpoint> {
+        let number = self.by_revision.get(revision)?.last()?;
+        let one = self.by_number.get(number)?;
+        one.lineage.is_same(lineage).then_some(&one.checkpoint)
+    }
+
+    /// The checkpoint with this number, and where merges of a head that is made from it start.
+    pub(super) fn get(&self, number: u64) -> Option<(&WorkspaceCheckpoint, &Lineage)> {
+        let one = self.by_number.get(&number)?;
+        Some((&one.checkpoint, &one.lineage))
+    }
+
+    /// Notes that a branch holds this state by now. Gives what is no longer needed.
+    pub(super) fn note_merged(&mut self, branch: &str, state: &Tree) -> Vec<Tree> {
+        let numbers = self.by_revision.get(&state.revision());
+        let mut before = Vec::new();
+        for number in numbers.into_iter().flatten() {
+            if let Some(one) = self.by_number.get_mut(number) {
+                before.extend(one.lineage.merged.set(branch, state.clone()));
+            }
+        }
+        before
     }
 
     /// The number that the next one gets. The latest is never forgotten, so none is given twice.
@@ -50,7 +67,8 @@ impl Kept {
 
     pub(super) fn add(&mut self, checkpoint: WorkspaceCheckpoint, lineage: Lineage) {
         let number = checkpoint.number;
-        self.by_revision.insert(checkpoint.revision.clone(), number);
+        let of_state = self.by_revision.entry(checkpoint.revision.clone());
+        of_state.or_default().insert(number);
         self.by_number.insert(
             number,
             One {
@@ -78,8 +96,11 @@ impl Kept {
                 continue;
             }
             if let Some(One { checkpoint, .. }) = self.by_number.remove(&number) {
-                if self.by_revision.get(&checkpoint.revision) == Some(&number) {
-                    self.by_revision.remove(&checkpoint.revision);
+                if let Some(of_state) = self.by_revision.get_mut(&checkpoint.revision) {
+                    of_state.remove(&number);
+                    if of_state.is_empty() {
+                        self.by_revision.remove(&checkpoint.revision);
+                    }
                 }
                 removed.push(checkpoint);
             }

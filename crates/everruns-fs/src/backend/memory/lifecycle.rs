@@ -1,7 +1,11 @@
+use std::mem;
+
 use everruns_core::workspace::{
     ArchiveReceipt, DestroyReceipt, WorkspaceError, WorkspaceHeadState,
 };
 
+use super::lineage::Lineage;
+use super::reference::reference;
 use super::resource::MemoryHead;
 
 impl MemoryHead {
@@ -27,8 +31,8 @@ impl MemoryHead {
 
     pub(super) fn destroy_head(&self) -> Result<DestroyReceipt, WorkspaceError> {
         let now = self.shared.options.clock.now();
-        // What was kept already is freed without the lock.
-        let (receipt, _last) = self.locked(|state| {
+        // What nobody needs any more is freed without the lock.
+        let (receipt, _freed) = self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
             if let Some(receipt) = &head.receipt {
                 return Ok((receipt.clone(), None));
@@ -39,7 +43,7 @@ impl MemoryHead {
             let receipt = DestroyReceipt {
                 head_id: self.descriptor.id.clone(),
                 kept_branch: None,
-                kept_ref: checkpoint.as_ref().map(|kept| kept.revision.clone()),
+                kept_ref: checkpoint.as_ref().map(reference),
                 checkpoint,
                 also_kept: Vec::new(),
                 removed: None,
@@ -47,10 +51,16 @@ impl MemoryHead {
             head.descriptor.state = WorkspaceHeadState::Destroyed;
             head.owner = None;
             head.receipt = Some(receipt.clone());
-            let lineage = head.lineage.clone();
+            let nothing = head.files.tree();
+            let base = mem::replace(&mut head.base, nothing.clone());
+            let lineage = mem::replace(&mut head.lineage, Lineage::at(nothing));
+            let is_kept = receipt.checkpoint.is_some();
             let workspace = state.workspace(&self.descriptor.workspace_id)?;
-            workspace.keep(&last, lineage);
-            Ok((receipt, Some(last)))
+            if is_kept {
+                workspace.keep(&last, lineage.clone());
+            }
+            let forgotten = workspace.forget(&self.descriptor.base);
+            Ok((receipt, Some((last, base, lineage, forgotten))))
         })?;
         Ok(receipt)
     }

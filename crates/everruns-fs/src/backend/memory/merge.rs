@@ -7,9 +7,8 @@ use everruns_core::workspace::{
 };
 use similar::TextMerge;
 
-use super::named::Lineage;
 use super::resource::MemoryHead;
-use super::state::State;
+use super::state::{HeadState, State};
 use crate::disk::blocking;
 use crate::memory::{File, Node, Tree, TreeChange, changes};
 
@@ -40,11 +39,9 @@ impl MemoryHead {
                 }
                 Err(_) => return Err(diverged(&request.branch)),
             };
-            let Some(merged) = merged else {
-                return Ok(MergeOutcome::UpToDate);
-            };
             if strategy == MergeStrategy::FastForward
-                && sides.branch.revision() != sides.base.revision()
+                && merged.is_some()
+                && !sides.branch.has_same_files(&sides.base)
             {
                 return Err(diverged(&request.branch));
             }
@@ -60,11 +57,7 @@ impl MemoryHead {
     fn sides(&self, state: &mut State, branch: &str) -> Result<Sides, WorkspaceError> {
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
         head.not_destroyed()?;
-        let Lineage {
-            branch: began,
-            merged,
-        } = &head.lineage;
-        let base = merged.last_into(branch).unwrap_or(began).clone();
+        let base = head.lineage.base_of(branch).clone();
         let now = head.files.tree();
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
         let tip = workspace.branches.get(branch).cloned();
@@ -79,24 +72,47 @@ impl MemoryHead {
         })
     }
 
-    /// Moves the branch if it is still where the merge found it. Also gives what the head merged into it before.
+    /// Moves the branch if it is still where the merge found it, or only notes that it has all of the head. Also gives what
+    /// the head's merges started from before.
     fn move_branch(
         &self,
         state: &mut State,
         branch: &str,
         sides: &Sides,
-        merged: Tree,
-    ) -> Result<Option<(MergeOutcome, Option<Tree>)>, WorkspaceError> {
+        merged: Option<Tree>,
+    ) -> Result<Option<(MergeOutcome, Vec<Tree>)>, WorkspaceError> {
         let workspace = state.workspace(&self.descriptor.workspace_id)?;
         let is_same = |tip: &Tree| tip.revision() == sides.branch.revision();
         if !workspace.branches.get(branch).is_some_and(is_same) {
             return Ok(None);
         }
-        let revision = workspace.keep_branch(&merged);
-        workspace.branches.insert(branch.to_owned(), merged);
+        let outcome = match merged {
+            None => MergeOutcome::UpToDate,
+            Some(merged) => {
+                let revision = workspace.keep_branch(&merged);
+                workspace.branches.insert(branch.to_owned(), merged);
+                MergeOutcome::Merged { revision }
+            }
+        };
+        if sides.head.has_same_files(&sides.base) {
+            return Ok(Some((outcome, Vec::new())));
+        }
+        let named = workspace.note_merged(branch, &sides.head);
         let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-        let before = head.lineage.merged.set(branch, sides.head.clone());
-        Ok(Some((MergeOutcome::Merged { revision }, before)))
+        let mut before = head.note_merged(branch, &sides.head);
+        before.extend(named);
+        Ok(Some((outcome, before)))
+    }
+}
+
+impl HeadState {
+    /// Notes that a branch holds this state by now: the next merges start there, also those of what is made from a
+    /// checkpoint of it.
+    fn note_merged(&mut self, branch: &str, state: &Tree) -> Vec<Tree> {
+        self.has_merged = true;
+        let mut before = self.kept.note_merged(branch, state);
+        before.extend(self.lineage.merged.set(branch, state.clone()));
+        before
     }
 }
 
@@ -122,7 +138,7 @@ fn three_way(sides: &Sides, now: Timestamp) -> Result<Option<Tree>, Vec<MergeCon
     let (gone, made): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, file)| file.is_none());
     for (change, _) in gone {
         merged.take(&change.path, now);
-        take_empty_folders(&mut merged, &change.path, &sides.head, now);
+        take_empty_folders(&mut merged, &change.path, now);
     }
     for (change, file) in made {
         let Some(file) = file else { continue };
@@ -206,13 +222,12 @@ fn merge_text(
     Ok(File::new(merge.to_string().into(), executable, now))
 }
 
-/// Removes folders that a deletion emptied and that the head does not have either.
-fn take_empty_folders(tree: &mut Tree, path: &WorkspacePath, head: &Tree, now: Timestamp) {
+/// Removes folders that a deletion emptied: branches have none without files.
+fn take_empty_folders(tree: &mut Tree, path: &WorkspacePath, now: Timestamp) {
     let mut folder = path.parent();
     while let Some(path) = folder {
         let is_empty = matches!(tree.get(&path), Some(Node::Folder(folder)) if folder.is_empty());
-        let is_kept = matches!(head.get(&path), Some(Node::Folder(_)));
-        if !is_empty || path.is_top() || is_kept {
+        if !is_empty || path.is_top() {
             return;
         }
         tree.take(&path, now);

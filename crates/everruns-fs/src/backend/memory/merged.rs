@@ -12,6 +12,10 @@ impl Merged {
         self.0.get(branch)
     }
 
+    pub(super) fn branches(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Gives the state at the merge before.
     pub(super) fn set(&mut self, branch: &str, head: Tree) -> Option<Tree> {
         Arc::make_mut(&mut self.0).insert(branch.to_owned(), head)

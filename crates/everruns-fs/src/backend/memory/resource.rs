@@ -110,7 +110,7 @@ impl MemoryHead {
             }
             DiffBase::Revision(text) => {
                 let workspace = state.workspace(workspace_id)?;
-                Ok(workspace.revision(text)?.tree().clone())
+                Ok(workspace.revision(text)?.0)
             }
             _ => Err(WorkspaceError::Unsupported {
                 backend: self.shared.id.clone(),

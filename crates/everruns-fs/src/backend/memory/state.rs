@@ -10,7 +10,8 @@ use everruns_core::workspace::{
 
 use super::heads::Heads;
 use super::kept::Kept;
-use super::named::{Lineage, Named};
+use super::lineage::Lineage;
+use super::named::Named;
 use crate::memory::{MemoryFileSystem, Tree};
 
 /// Everything that the backend keeps.
@@ -33,6 +34,7 @@ pub(super) struct WorkspaceState {
 pub(super) struct HeadState {
     pub(super) descriptor: WorkspaceHeadDescriptor,
     pub(super) files: MemoryFileSystem,
+    /// What it was made from; nothing once it is destroyed, as its lineage.
     pub(super) base: Tree,
     /// The session that has the head, when it is isolated.
     pub(super) owner: Option<SessionId>,
@@ -42,6 +44,8 @@ pub(super) struct HeadState {
     /// The state of the checkpoint that it was forked from.
     pub(super) origin: Option<String>,
     pub(super) lineage: Lineage,
+    /// Whether its merges start elsewhere than when it began.
+    pub(super) has_merged: bool,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
 }
@@ -72,11 +76,18 @@ impl State {
 }
 
 impl WorkspaceState {
-    /// The state that a branch or revision names.
-    pub(super) fn revision(&self, text: &str) -> Result<&Named, WorkspaceError> {
-        let tip = self.branches.get(text).map(Tree::revision);
+    /// The state that a branch, a revision or the reference of what a destroyed head left names, and where merges of a head
+    /// that is made from it start.
+    pub(super) fn revision(&self, text: &str) -> Result<(Tree, Lineage), WorkspaceError> {
+        if let Some(tip) = self.branches.get(text) {
+            return Ok((tip.clone(), Lineage::at(tip.clone())));
+        }
+        if let Some(left) = self.left(text) {
+            return Ok(left);
+        }
         self.revisions
-            .get(tip.as_deref().unwrap_or(text))
+            .get(text)
+            .map(|named| (named.tree().clone(), named.lineage()))
             .ok_or_else(|| WorkspaceError::UnknownRevision {
                 revision: text.to_owned(),
                 reason: if text.parse::<ContentVersion>().is_ok() {
