@@ -6,6 +6,7 @@
 )]
 
 mod backups;
+mod deleted_fork;
 mod demo;
 mod doctor;
 mod events;

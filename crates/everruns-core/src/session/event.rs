@@ -155,7 +155,8 @@ pub enum EventPayload {
         reason: String,
     },
     /// Files and conversation are about to go back; [`Rewound`](Self::Rewound) or
-    /// [`RewindFailed`](Self::RewindFailed) follows, at the latest when the session is resumed.
+    /// [`RewindFailed`](Self::RewindFailed) follows, at the latest when the session is resumed. After
+    /// [`RecordRestored`](Self::RecordRestored) neither does, and nothing goes back.
     RewindBegun {
         /// The event after which the conversation is to go on.
         to: Sequence,
@@ -177,6 +178,7 @@ pub enum EventPayload {
         reason: String,
     },
     /// A fork is about to be made; [`ForkEnded`](Self::ForkEnded) follows, at the latest when this session is resumed.
+    /// After [`RecordRestored`](Self::RecordRestored) it does not, and what there is of the fork is left alone.
     ForkBegun {
         /// The session to be made.
         session: SessionId,
@@ -187,11 +189,11 @@ pub enum EventPayload {
         /// The files that the fork is to have; the present ones when none.
         checkpoint: Option<WorkspaceCheckpoint>,
     },
-    /// Both the session and the head of a fork exist, or neither does.
+    /// Both the session and the head of a fork were made, or neither was. The session may be deleted again by then.
     ForkEnded {
         /// The session.
         session: SessionId,
-        /// Whether they exist.
+        /// Whether they were made.
         made: bool,
     },
     /// The session is a fork; the events up to here are those of its source.
@@ -200,7 +202,7 @@ pub enum EventPayload {
         from: SessionId,
     },
     /// The records were restored from an older backup: what happened after it is missing here, and the files were not
-    /// taken back.
+    /// taken back. What had been begun between turns is not finished: nobody knows here what became of it.
     RecordRestored,
     /// An event of a later version, of which only its presence is known.
     #[serde(other)]

@@ -196,6 +196,9 @@ pub trait SessionStore: Send + Sync + Debug {
 
     /// Removes a session with its binding, events and lease. Its head is not touched.
     ///
+    /// That there was a session of this id stays known, as [`is_deleted`](Self::is_deleted) tells, and so does the greatest
+    /// token of its leases.
+    ///
     /// # Errors
     /// `NotFound`; `LeaseHeld` when someone has its lease and no `token` is given; `Fenced` when `token` is not of the
     /// present lease; and the store's own.
@@ -204,4 +207,15 @@ pub trait SessionStore: Send + Sync + Debug {
         session: &SessionId,
         token: Option<FencingToken>,
     ) -> Result<(), StoreError>;
+
+    /// Whether a session of this id was recorded and deleted, and none is recorded now. `false` where one is recorded, and
+    /// where there never was one.
+    ///
+    /// Whoever finds something half done for a session that is [`NotFound`](StoreError::NotFound) learns here whether it was
+    /// never made, or made and deleted by its user, who keeps what it left. So an answer is never forgotten, whether or not the
+    /// session ever had a lease, and a copy of the store gives the same.
+    ///
+    /// # Errors
+    /// The store's own.
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError>;
 }

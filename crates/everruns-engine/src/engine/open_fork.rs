@@ -7,10 +7,10 @@ use everruns_core::session::{SessionRecord, StoreError};
 use everruns_core::workspace::{WorkspaceBackend, WorkspaceBinding, WorkspaceError, WorkspaceHead};
 
 use super::{DeleteError, EngineParts};
-use crate::session::{Wish, begun_fork, forked_head};
+use crate::session::{Wish, begun_fork, forked_head, was_made};
 
-/// Gives up a fork whose process has ended: nobody could finish it once its source is gone. Its session is not there, so
-/// its head must not be either; it holds nothing but copies, and what no commit holds is kept when it is destroyed.
+/// Gives up a fork whose process has ended: nobody could finish it once its source is gone. Its session was never made, so
+/// its head must not be there either; it holds nothing but copies, and what no commit holds is kept when it is destroyed.
 ///
 /// Can be repeated: a resume of the source, should it not be deleted after all, finds no head and says so on record.
 pub(super) async fn give_up(
@@ -32,11 +32,9 @@ pub(super) async fn give_up(
         }
         Err(error) => return Err(error.into()),
     };
-    match store.session(&wish.session).await {
-        // Both are there; only the source does not know yet.
-        Ok(_) => return Ok(()),
-        Err(StoreError::NotFound { .. }) => {}
-        Err(error) => return Err(error.into()),
+    // Only the source does not know yet. The head is the fork's, or what its deletion has left to the user.
+    if was_made(store, &wish).await? {
+        return Ok(());
     }
     let Some(backend) = backend(engine, &record.id, binding) else {
         return Err(DeleteError::ForkUnfinished {

@@ -23,6 +23,18 @@ pub(crate) async fn begun_fork(
     })
 }
 
+/// Whether the session of a fork was made, also when it has been deleted since. The head is not the fork's to change any more
+/// then: it is the session's, and was left to the user by a deletion.
+///
+/// Under the source's lease the answer stays: nobody else makes the session.
+pub(crate) async fn was_made(store: &dyn SessionStore, wish: &Wish) -> Result<bool, StoreError> {
+    match store.session(&wish.session).await {
+        Ok(_) | Err(StoreError::CorruptRecord { .. }) => Ok(true),
+        Err(StoreError::NotFound { .. }) => store.is_deleted(&wish.session).await,
+        Err(error) => Err(error),
+    }
+}
+
 /// The head of this name that was forked from the head `from`, unless it is archived or destroyed.
 pub(crate) async fn forked_head(
     backend: &Arc<dyn WorkspaceBackend>,

@@ -9,7 +9,7 @@ use everruns_core::session::{
 };
 use everruns_core::workspace::{WorkspaceError, WorkspaceHead, WorkspaceHeadName};
 
-use super::begun::forked_head;
+use super::begun::{forked_head, was_made};
 use super::conversation::FileState;
 use super::intent::Wish;
 use super::journal::{Journal, JournalState, PAGE};
@@ -84,12 +84,19 @@ fn kept_at(
 }
 
 /// After a crash: where the head was made, the session is made, too; otherwise there is nothing of either.
+///
+/// Where the session was made before, only the record of it was missing: the head has the work of the fork by now, or is what
+/// a deletion of the fork has left to the user.
 pub(super) async fn recover(
     journal: &Journal,
     active: &Active,
     state: &mut JournalState,
     wish: Wish,
 ) -> Result<(), SessionError> {
+    let made = was_made(journal.store().as_ref(), &wish).await;
+    if made.map_err(SessionError::from_store)? {
+        return end(journal, state, &wish, true).await;
+    }
     let head = active.environment.workspace_head();
     match named(head, &wish.head).await? {
         Some(made) => finish(journal, active, state, &wish, &made).await,
@@ -171,9 +178,20 @@ async fn taken_over(journal: &Journal, wish: &Wish, made: &WorkspaceHead) {
                 release(made, wish).await;
             }
         }
-        Ok(_) => {}
+        Ok(_) => leave_to_user(journal, wish, made).await,
         Err(error) => {
             tracing::warn!(head = %made.id(), %error, "the head of a fork may be left");
+        }
+    }
+}
+
+/// Where the other one has made the session, and it was deleted meanwhile, the claim made here would never end.
+async fn leave_to_user(journal: &Journal, wish: &Wish, made: &WorkspaceHead) {
+    match journal.store().is_deleted(&wish.session).await {
+        Ok(true) => release(made, wish).await,
+        Ok(false) => {}
+        Err(error) => {
+            tracing::warn!(head = %made.id(), %error, "the head of a deleted fork may be left claimed");
         }
     }
 }
@@ -249,6 +267,6 @@ async fn undo(
 
 async fn release(made: &WorkspaceHead, wish: &Wish) {
     if let Err(error) = made.release(&wish.session).await {
-        tracing::warn!(head = %made.id(), %error, "the claim of a fork that was not made is left");
+        tracing::warn!(head = %made.id(), %error, "the claim of a fork that is not there is left");
     }
 }

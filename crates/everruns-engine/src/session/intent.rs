@@ -55,7 +55,9 @@ impl Intent {
             | EventPayload::RewindFailed { .. }
             | EventPayload::ForkEnded { .. }
             // The copied events of a fork end with the source's intent at most.
-            | EventPayload::Forked { .. } => *intent = None,
+            | EventPayload::Forked { .. }
+            // What became of it after the backup is not known here, and the files, which may be newer, stay.
+            | EventPayload::RecordRestored => *intent = None,
             _ => {}
         }
     }

@@ -32,7 +32,7 @@ mod start;
 mod update;
 
 pub(crate) use self::active::Active;
-pub(crate) use self::begun::{begun_fork, forked_head};
+pub(crate) use self::begun::{begun_fork, forked_head, was_made};
 pub(crate) use self::call_ids::CallIds;
 pub(crate) use self::core::SessionCore;
 pub(crate) use self::detached::{Stopped, detached};

@@ -28,6 +28,8 @@ struct State {
     heads: IsolatedHeads,
     /// The sessions in the order of their last change.
     by_change: BTreeSet<(Timestamp, SessionId)>,
+    /// The ids of sessions that were deleted, with the greatest token ever given for each.
+    deleted: HashMap<SessionId, u64>,
 }
 
 impl InMemorySessionStore {
@@ -45,6 +47,11 @@ impl InMemorySessionStore {
 impl State {
     fn kept(&self, session: &SessionId) -> Result<&Kept, StoreError> {
         self.sessions.get(session).ok_or_else(|| not_found(session))
+    }
+
+    /// The greatest token ever given for this id by sessions that are deleted.
+    fn last_token(&self, session: &SessionId) -> u64 {
+        self.deleted.get(session).copied().unwrap_or_default()
     }
 
     fn kept_mut(&mut self, session: &SessionId) -> Result<&mut Kept, StoreError> {
@@ -85,7 +92,8 @@ impl SessionStore for InMemorySessionStore {
         state
             .by_change
             .insert((record.updated_at, session.id.clone()));
-        state.sessions.insert(session.id, Kept::new(record.clone()));
+        let kept = Kept::new(record.clone(), state.last_token(&session.id));
+        state.sessions.insert(session.id, kept);
         Ok(record)
     }
 
@@ -167,7 +175,7 @@ impl SessionStore for InMemorySessionStore {
             return Err(StoreError::AlreadyExists { session: id });
         }
         state.heads.enter(&id, &request.binding)?;
-        let kept = Kept::forked(request, events);
+        let kept = Kept::forked(request, events, state.last_token(&id));
         let record = kept.record.clone();
         state.by_change.insert((record.updated_at, id.clone()));
         state.sessions.insert(id, kept);
@@ -234,7 +242,15 @@ impl SessionStore for InMemorySessionStore {
         }
         let place = (state.kept(session)?.record.updated_at, session.clone());
         state.by_change.remove(&place);
-        state.sessions.remove(session);
+        if let Some(kept) = state.sessions.remove(session) {
+            state.deleted.insert(session.clone(), kept.last_token);
+        }
         Ok(())
+    }
+
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let state = self.lock();
+        let deleted = state.deleted.contains_key(session);
+        Ok(deleted && !state.sessions.contains_key(session))
     }
 }

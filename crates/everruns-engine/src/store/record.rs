@@ -13,24 +13,28 @@ pub(super) struct Kept {
     pub(super) record: SessionRecord,
     pub(super) events: Vec<SessionEvent>,
     pub(super) lease: Option<Lease>,
-    /// The greatest token ever given.
-    last_token: u64,
+    /// The greatest token ever given for the id.
+    pub(super) last_token: u64,
     receipts: HashMap<String, AppendReceipt>,
 }
 
 impl Kept {
-    pub(super) fn new(record: SessionRecord) -> Self {
+    pub(super) fn new(record: SessionRecord, last_token: u64) -> Self {
         Self {
             record,
             events: Vec::new(),
             lease: None,
-            last_token: 0,
+            last_token,
             receipts: HashMap::new(),
         }
     }
 
     /// A session of another one's `events`.
-    pub(super) fn forked(request: ForkRequest, mut events: Vec<SessionEvent>) -> Self {
+    pub(super) fn forked(
+        request: ForkRequest,
+        mut events: Vec<SessionEvent>,
+        last_token: u64,
+    ) -> Self {
         let at = request.session.created_at;
         let mut last = request.through;
         for payload in request.events {
@@ -52,7 +56,7 @@ impl Kept {
         };
         Self {
             events,
-            ..Self::new(record)
+            ..Self::new(record, last_token)
         }
     }
 

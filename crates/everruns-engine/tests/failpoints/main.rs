@@ -12,6 +12,8 @@
 )]
 mod support;
 
+mod deleted_fork;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -111,6 +113,7 @@ async fn h65_h66_every_step_fails_once() {
     a_deletion_that_gave_up_a_fork_can_be_repeated().await;
     a_head_that_another_session_took_is_left_to_it().await;
     a_first_change_of_unknown_outcome_can_be_taken_back().await;
+    deleted_fork::check().await;
     deletion_fails().await;
     a_deletion_of_unknown_outcome_leaves_no_claim().await;
     c08_h51_a_move_keeps_what_was_saved_meanwhile().await;

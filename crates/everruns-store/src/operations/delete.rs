@@ -5,7 +5,7 @@ use everruns_core::ids::SessionId;
 use everruns_core::session::{FencingToken, StoreError};
 
 use crate::attempt::{Fault, Repeat};
-use crate::driver::{Changes as _, Driver, Statement};
+use crate::driver::{Changes as _, Driver, Statement, read};
 use crate::rows::LeaseRow;
 use crate::rules;
 use crate::sql;
@@ -35,9 +35,19 @@ async fn delete_once<D: Driver>(
     let row: Option<LeaseRow> = changes.first(of_session(sql::leases::OF_SESSION)).await?;
     rules::check_deletable(session, row, token)?;
     changes.run(of_session(sql::sessions::DELETE)).await?;
-    changes.run(of_session(sql::leases::CLEAR)).await?;
+    changes.run(of_session(sql::leases::LEAVE)).await?;
     hit("store.delete.before-commit")?;
     changes.commit().await?;
     hit("store.delete.after-commit")?;
     Ok(())
+}
+
+/// The lease's row of an id outlives its session.
+pub(crate) async fn is_deleted<D: Driver>(
+    database: &D,
+    session: &SessionId,
+) -> Result<bool, StoreError> {
+    let statement = Statement::new(sql::leases::OF_DELETED).bind(session.as_str());
+    let left: Vec<(i64,)> = read(database, "look for a deleted session", &statement).await?;
+    Ok(!left.is_empty())
 }

@@ -121,6 +121,10 @@ macro_rules! session_store {
                 ) -> Result<(), StoreError> {
                     delete::delete(&self.database, session, token).await
                 }
+
+                async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+                    delete::is_deleted(&*self.database, session).await
+                }
             }
         };
     };

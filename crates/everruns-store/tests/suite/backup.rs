@@ -129,6 +129,38 @@ async fn h73_a_restored_backup_fences_off_those_who_went_on() {
     append(&restored, &id, taken.token, 2).await.unwrap();
 }
 
+/// Proves H61 and H73 together: a fork that was deleted before the backup is no fork that was never made, also in what is
+/// made of it.
+#[tokio::test]
+async fn h61_h73_a_restored_backup_knows_what_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteSessionStore::open(folder.path().join("sessions.db"))
+        .await
+        .unwrap();
+    let new = ["ses_used", "ses_unused", "ses_later"].map(new_session);
+    let [used, unused, later] = new.clone().map(|session| session.id);
+    for session in new {
+        store.create(session).await.unwrap();
+    }
+    let (owner, now) = (LeaseOwner("one".into()), Timestamp::from_millis(0));
+    let lease = store.acquire_lease(&used, &owner, now, TERM).await.unwrap();
+    store.delete(&used, Some(lease.token)).await.unwrap();
+    store.delete(&unused, None).await.unwrap();
+    let backup = folder.path().join("backup");
+    store.backup(&backup).await.unwrap();
+    store.delete(&later, None).await.unwrap();
+
+    let target = folder.path().join("restored.db");
+    SqliteSessionStore::restore(&backup, &target).await.unwrap();
+    let restored = SqliteSessionStore::open(&target).await.unwrap();
+    restored.check_integrity().await.unwrap();
+    let never = new_session("ses_never").id;
+    for (session, expected) in [(used, true), (unused, true), (later, false), (never, false)] {
+        let told = restored.is_deleted(&session).await.unwrap();
+        assert_eq!(told, expected, "{session}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_backup_is_not_restored() {
     let folder = tempfile::tempdir().unwrap();

@@ -45,6 +45,12 @@ pub(crate) enum Flaw {
     ChangesBackwards,
     /// A prefix is looked for without regard to case.
     IgnoresCase,
+    /// A deleted session that nobody ever had a lease of is taken for one that never was.
+    ForgetsUnleased,
+    /// A session that is recorded again is still taken for a deleted one.
+    DeletedForGood,
+    /// Whatever is not recorded is taken for a deleted one.
+    AbsentIsDeleted,
 }
 
 #[derive(Debug)]
@@ -60,6 +66,8 @@ struct Kept {
 pub(crate) struct ReferenceStore {
     flaw: Flaw,
     sessions: Mutex<BTreeMap<SessionId, Kept>>,
+    /// The greatest token ever given for each id that was deleted.
+    deleted: Mutex<BTreeMap<SessionId, u64>>,
 }
 
 /// Whether a session is asked for, its id aside.
@@ -145,6 +153,10 @@ impl ReferenceStore {
         Ok(lease)
     }
 
+    fn deleted(&self) -> MutexGuard<'_, BTreeMap<SessionId, u64>> {
+        self.deleted.lock().expect("no holder of the lock panics")
+    }
+
     fn lock(&self) -> Sessions<'_> {
         self.sessions.lock().expect("no holder of the lock panics")
     }
@@ -208,12 +220,15 @@ impl SessionStore for ReferenceStore {
             last_sequence: Sequence::START,
             binding: None,
         };
+        let last_token = self.deleted().get(&session.id).copied();
         let kept = Kept {
             record: record.clone(),
             events: Vec::new(),
             keys: BTreeMap::new(),
             lease: None,
-            last_token: 0,
+            last_token: last_token
+                .filter(|_| self.flaw != Flaw::ReusesTokens)
+                .unwrap_or_default(),
         };
         sessions.insert(session.id, kept);
         Ok(record)
@@ -446,7 +461,21 @@ impl SessionStore for ReferenceStore {
             (None, Some(lease)) if self.flaw != Flaw::DeletesLeased => return Err(held(lease)),
             _ => {}
         }
+        let last_token = kept.last_token;
         sessions.remove(session);
+        self.deleted().insert(session.clone(), last_token);
         Ok(())
+    }
+
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let sessions = self.lock();
+        let left = self.deleted().get(session).copied();
+        let is_recorded = sessions.contains_key(session);
+        Ok(match self.flaw {
+            Flaw::ForgetsUnleased => !is_recorded && left.is_some_and(|token| token > 0),
+            Flaw::DeletedForGood => left.is_some(),
+            Flaw::AbsentIsDeleted => !is_recorded,
+            _ => !is_recorded && left.is_some(),
+        })
     }
 }

@@ -30,6 +30,18 @@ async fn every_flaw_is_caught_by_its_check() {
         ),
         (Flaw::ForksUnleased, "forking::needs_the_present_lease"),
         (Flaw::DeletesLeased, "deleting::refused_while_leased"),
+        (Flaw::ReusesTokens, "deleting::tokens_go_on"),
+        (Flaw::ForgetsUnleased, "deleting::is_told_from_never_made"),
+        (
+            Flaw::ForgetsUnleased,
+            "forking::a_deleted_one_is_told_from_one_never_made",
+        ),
+        (Flaw::DeletedForGood, "deleting::is_told_from_never_made"),
+        (Flaw::AbsentIsDeleted, "deleting::is_told_from_never_made"),
+        (
+            Flaw::AbsentIsDeleted,
+            "forking::a_deleted_one_is_told_from_one_never_made",
+        ),
         (Flaw::IgnoresCase, "listing::prefixes_are_literal"),
         (
             Flaw::FollowsTheCursor,

@@ -3,6 +3,7 @@
 
 mod compat;
 mod crash;
+mod deleted_fork;
 mod first_example;
 mod half_changed;
 mod idle_elsewhere;

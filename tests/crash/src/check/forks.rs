@@ -13,7 +13,9 @@ pub(super) fn unfinished(recorded: &[SessionEvent]) -> Option<SessionId> {
     for event in recorded {
         match &event.payload {
             EventPayload::ForkBegun { session, .. } => begun = Some(session.clone()),
-            EventPayload::ForkEnded { .. } | EventPayload::Forked { .. } => begun = None,
+            EventPayload::ForkEnded { .. }
+            | EventPayload::Forked { .. }
+            | EventPayload::RecordRestored => begun = None,
             _ => {}
         }
     }

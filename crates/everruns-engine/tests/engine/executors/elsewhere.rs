@@ -168,4 +168,8 @@ impl SessionStore for Elsewhere {
     ) -> Result<(), StoreError> {
         self.there()?.delete(session, token).await
     }
+
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.there()?.is_deleted(session).await
+    }
 }

@@ -272,4 +272,9 @@ impl SessionStore for Watched {
         self.linger().await;
         Ok(())
     }
+
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.inner.is_deleted(session).await
+    }
 }

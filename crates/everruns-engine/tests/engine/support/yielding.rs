@@ -107,4 +107,8 @@ impl SessionStore for Yielding {
     ) -> Result<(), StoreError> {
         slowly(self.0.delete(session, token)).await
     }
+
+    async fn is_deleted(&self, session: &SessionId) -> Result<bool, StoreError> {
+        slowly(self.0.is_deleted(session)).await
+    }
 }

@@ -2,7 +2,7 @@ use everruns_core::session::{EventQuery, Sequence, StoreError};
 use everruns_core::workspace::WorkspaceHeadAccess::Isolated;
 
 use super::Subject;
-use super::samples::{append, binding, held, leased, over, owner, session};
+use super::samples::{append, binding, held, id, leased, over, owner, session};
 use crate::check::CheckResult;
 
 pub(super) async fn refused_while_leased(subject: Subject) -> CheckResult {
@@ -94,6 +94,60 @@ pub(super) async fn spares_others(subject: Subject) -> CheckResult {
         subject.store.session(&b).await?.last_sequence,
         Sequence(2),
         "the other's events"
+    );
+    Ok(())
+}
+
+/// Whether it was deleted or never was: both are not found.
+pub(super) async fn is_told_from_never_made(subject: Subject) -> CheckResult {
+    let store = &subject.store;
+    let (unknown, unused, used) = (id("ses_a")?, id("ses_b")?, id("ses_c")?);
+    store.create(session("ses_b", 1)?).await?;
+    let (_, token) = leased(&subject, "ses_c").await?;
+    append(store.as_ref(), &used, token, 0, "key").await?;
+    for session in [&unknown, &unused, &used] {
+        ensure!(
+            !store.is_deleted(session).await?,
+            "{session} is taken for a deleted one"
+        );
+    }
+    store.delete(&unused, None).await?;
+    store.delete(&used, Some(token)).await?;
+    for session in [&unused, &used] {
+        ensure!(
+            store.is_deleted(session).await?,
+            "{session} is taken for one that never was"
+        );
+    }
+    ensure!(
+        !store.is_deleted(&unknown).await?,
+        "{unknown} is taken for a deleted one"
+    );
+    for name in ["ses_b", "ses_c"] {
+        let again = store.create(session(name, 2)?).await?.id;
+        ensure!(
+            !store.is_deleted(&again).await?,
+            "{again}, which is recorded again, is taken for a deleted one"
+        );
+        store.delete(&again, None).await?;
+        ensure!(
+            store.is_deleted(&again).await?,
+            "{again}, which is deleted again, is taken for one that never was"
+        );
+    }
+    Ok(())
+}
+
+/// Proves H53 for an id that is used again: who has the lease of the deleted session writes nothing into the new one.
+pub(super) async fn tokens_go_on(subject: Subject) -> CheckResult {
+    let (id, old) = leased(&subject, "ses_a").await?;
+    subject.store.delete(&id, Some(old)).await?;
+    let (_, new) = leased(&subject, "ses_a").await?;
+    ensure!(new > old, "{new:?} is not greater than {old:?}");
+    refused!(
+        append(subject.store.as_ref(), &id, old, 0, "key").await,
+        StoreError::Fenced { presented, .. } if presented == old,
+        "appending with the lease of the deleted session"
     );
     Ok(())
 }

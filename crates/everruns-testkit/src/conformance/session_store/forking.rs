@@ -138,3 +138,31 @@ pub(super) async fn needs_the_present_lease(subject: Subject) -> CheckResult {
     subject.store.fork(made).await?;
     Ok(())
 }
+
+/// Proves H61 for the store: whoever finds a fork that was begun learns whether its session was made.
+pub(super) async fn a_deleted_one_is_told_from_one_never_made(subject: Subject) -> CheckResult {
+    let token = source(&subject).await?;
+    let fork = id("ses_b")?;
+    let refused = request("ses_a", token, 2, "ses_b", "head_a")?;
+    refused!(
+        subject.store.fork(refused).await,
+        StoreError::HeadBound { .. },
+        "a fork on the head of its source"
+    );
+    ensure!(
+        !subject.store.is_deleted(&fork).await?,
+        "a fork that was refused is taken for a deleted one"
+    );
+    let made = request("ses_a", token, 2, "ses_b", "head_b")?;
+    subject.store.fork(made).await?;
+    ensure!(
+        !subject.store.is_deleted(&fork).await?,
+        "a fork that is recorded is taken for a deleted one"
+    );
+    subject.store.delete(&fork, None).await?;
+    ensure!(
+        subject.store.is_deleted(&fork).await?,
+        "a deleted fork is taken for one that was never made"
+    );
+    Ok(())
+}

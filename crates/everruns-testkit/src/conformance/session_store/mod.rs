@@ -57,6 +57,7 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     forking::{
         takes_over_the_first_events, is_made_whole_or_not_at_all, needs_the_present_lease,
+        a_deleted_one_is_told_from_one_never_made,
     },
     listing::{
         most_recently_changed_first, pages_are_complete, prefixes_are_literal, one_workspace,
@@ -68,12 +69,16 @@ const CHECKS: &[Check<Subject>] = checks![
     },
     deleting::{
         refused_while_leased, needs_the_present_lease, forgets_all, frees_the_head, spares_others,
+        is_told_from_never_made, tokens_go_on,
     },
     concurrency::{
         one_appender_wins, a_repeated_append_is_applied_once, one_bind_wins, one_creator_wins,
         one_owner_wins,
     },
-    restarting::{everything_is_kept, leases_outlive_the_process, two_instances_see_each_other},
+    restarting::{
+        everything_is_kept, leases_outlive_the_process, deletions_stay_known,
+        two_instances_see_each_other,
+    },
 ];
 
 /// Runs all checks on stores that `make` makes, each fresh and empty, and panics with what failed.

@@ -66,6 +66,23 @@ pub(super) async fn leases_outlive_the_process(mut subject: Subject) -> CheckRes
     Ok(())
 }
 
+pub(super) async fn deletions_stay_known(subject: Subject) -> CheckResult {
+    let (used, token) = leased(&subject, "ses_a").await?;
+    let unused = subject.store.create(session("ses_b", 1)?).await?.id;
+    subject.store.delete(&used, Some(token)).await?;
+    subject.store.delete(&unused, None).await?;
+    let Some(second) = subject.second().await else {
+        return Ok(());
+    };
+    for session in [used, unused] {
+        ensure!(
+            second.is_deleted(&session).await?,
+            "{session} is taken for one that never was"
+        );
+    }
+    Ok(())
+}
+
 pub(super) async fn two_instances_see_each_other(subject: Subject) -> CheckResult {
     let Some(second) = subject.second().await else {
         return Ok(());
