@@ -96,8 +96,8 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     ///
     /// # Errors
     /// `NotFound`, `AlreadyExists`, `NotAFile`, `Conflict` with the path and the current version of `to`, `GitInternal`,
-    /// `Denied`, `ReadOnly`, `InvalidOperation` when a folder would move into itself, `Io`; `PartialMove` when both are
-    /// there; and `NotFlushed`, with the path `to`, or `NotPutBack`, when it was made all the same.
+    /// `Denied`, `ReadOnly`, `InvalidOperation` when a folder would move into itself, `Io`; `Path` when something in a folder
+    /// would get a path that is too long, where the tree or the move looks at all of it; `PartialMove` when both are there; and `NotFlushed`, with the path `to`, or `NotPutBack`, when it was made all the same.
     async fn rename(
         &self,
         from: &WorkspacePath,

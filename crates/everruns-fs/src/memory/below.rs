@@ -1,5 +1,6 @@
 use super::digest::{Digest, DigestKey};
 use super::node::Node;
+use super::reach::Reach;
 
 /// What is known of all that is in a folder and further below. Each change keeps it up to date, so nobody has to walk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,6 +10,7 @@ pub(super) struct Below {
     pub(super) digest: Digest,
     /// The digest without folders that have no file below them; that of nothing when there is no file.
     pub(super) files: Digest,
+    pub(super) reach: Reach,
 }
 
 impl Below {
@@ -32,10 +34,12 @@ impl Below {
             bytes: node.total_bytes(),
             digest,
             files,
+            reach: Reach::of_entry(name, node),
         }
     }
 
     pub(super) fn add(&mut self, share: Self) {
+        self.reach.cover(share.reach);
         self.bytes += share.bytes;
         self.digest.toggle(share.digest);
         self.files.toggle(share.files);

@@ -48,10 +48,10 @@ fn compare(
         if is_same(apart.before, apart.after) {
             continue;
         }
-        // Names in a tree are components of parsed paths, and a path of the tree is one of the namespace.
-        if let Ok(path) = path.join(apart.name) {
-            compare(&path, apart.before, apart.after, found);
-        }
+        let path = path
+            .join(apart.name)
+            .expect("what is put into a tree has a path of the namespace, and is moved only where it has one");
+        compare(&path, apart.before, apart.after, found);
     }
 }
 

@@ -68,7 +68,7 @@ fn pair(entry: &Entry) -> (&Arc<str>, &Node) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use everruns_core::clock::Timestamp;
     use proptest::prelude::*;
@@ -110,6 +110,145 @@ mod tests {
             copies.push((children, set));
             for (children, set) in &copies {
                 prop_assert_eq!(names(children), set.iter().cloned().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Numbers in an order without any, the same for the same seed.
+    fn shuffled(count: u64, seed: u64) -> Vec<u64> {
+        let mut all: Vec<u64> = (0..count).collect();
+        let mut state = seed | 1;
+        for at in (1..all.len()).rev() {
+            // A step of xorshift.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let with = state % (at as u64 + 1);
+            all.swap(at, usize::try_from(with).unwrap());
+        }
+        all
+    }
+
+    fn agree(children: &Children, map: &BTreeMap<String, i64>) {
+        children.all.check();
+        let all = children.iter().map(|(name, node)| {
+            let at = node.stat().modified.unwrap();
+            (name.to_string(), at.as_millis())
+        });
+        assert!(all.eq(map.iter().map(|(name, &at)| (name.clone(), at))));
+    }
+
+    /// Blocks of blocks of blocks are filled in random order and emptied in another, and each copy that is made on the way
+    /// keeps what it had.
+    #[test]
+    fn high_trees_agree_with_a_map() {
+        for (seed, alike) in [(1, ""), (2, "a beginning that all share ")] {
+            let count = 9_000;
+            let name = |number: u64| format!("{alike}{number:x}");
+            let (mut children, mut map) = (Children::default(), BTreeMap::new());
+            let mut copies = Vec::new();
+            let mut highest = 0;
+            let steps = shuffled(count, seed)
+                .into_iter()
+                .map(|number| (number, true))
+                .chain(
+                    shuffled(count, seed + 10)
+                        .into_iter()
+                        .map(|number| (number, false)),
+                );
+            for (step, (number, is_insertion)) in steps.enumerate() {
+                let name = name(number);
+                let at = i64::try_from(step).unwrap();
+                if is_insertion {
+                    let node = Node::empty(Timestamp::from_millis(at));
+                    assert!(children.insert(&name, node).is_none());
+                    map.insert(name, at);
+                    // Another comes and goes, and one that is there is written again.
+                    let other = format!("{alike}{:x}", number / 2);
+                    if let Some(there) = map.get_mut(&other) {
+                        let node = Node::empty(Timestamp::from_millis(-at));
+                        assert!(children.insert(&other, node).is_some());
+                        *there = -at;
+                    } else if step % 3 == 0 {
+                        let other = format!("{alike}{number:x}+");
+                        children.insert(&other, Node::empty(Timestamp::default()));
+                        assert!(children.remove(&other).is_some());
+                        assert!(children.remove(&other).is_none());
+                    }
+                } else {
+                    let removed = children.remove(&name).unwrap();
+                    assert_eq!(removed.stat().modified.unwrap().as_millis(), map[&name]);
+                    map.remove(&name);
+                    assert!(children.get(&name).is_none());
+                }
+                highest = highest.max(children.all.height());
+                if step % 1_500 == 700 || map.len() < 3 {
+                    agree(&children, &map);
+                    if copies.len() < 20 {
+                        copies.push((children.clone(), map.clone()));
+                    }
+                }
+            }
+            assert!(children.is_empty() && map.is_empty());
+            assert_eq!(children.all.check(), 1, "nothing is left of the blocks");
+            assert!(highest >= 2, "{highest} blocks high");
+            for (copy, map) in &copies {
+                agree(copy, map);
+            }
+            // Any two copies are told apart where they differ, and nowhere else.
+            for ((before, old), (after, new)) in copies.iter().zip(&copies[1..]) {
+                let mut differ: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+                differ.retain(|name| old.get(*name) != new.get(*name));
+                let told: Vec<String> = Children::apart(Some(before), Some(after))
+                    .filter(|apart| apart.before.map(Node::stat) != apart.after.map(Node::stat))
+                    .map(|apart| apart.name.to_string())
+                    .collect();
+                assert!(told.iter().eq(differ));
+            }
+        }
+    }
+
+    /// Whole inner blocks are emptied, from either end and from the middle, and filled again.
+    #[test]
+    fn inner_blocks_come_and_go() {
+        let count: i64 = 9_000;
+        let full = {
+            let mut full = Children::default();
+            for number in shuffled(count.unsigned_abs(), 3) {
+                full.insert(&format!("{number:06}"), Node::empty(Timestamp::default()));
+            }
+            full
+        };
+        let height = full.all.height();
+        assert!(height >= 2, "{height} blocks high");
+        for gone in [0..count, 0..8_000, 1_000..count, 2_000..7_000, 4_499..4_501] {
+            for is_falling in [false, true] {
+                let mut children = full.clone();
+                let mut numbers: Vec<i64> = gone.clone().collect();
+                if is_falling {
+                    numbers.reverse();
+                }
+                for (step, number) in numbers.iter().enumerate() {
+                    assert!(children.remove(&format!("{number:06}")).is_some());
+                    if step % 997 == 0 {
+                        children.all.check();
+                    }
+                }
+                children.all.check();
+                let left = (0..count).filter(|number| !gone.contains(number));
+                assert!(
+                    names(&children)
+                        .into_iter()
+                        .eq(left.map(|number| format!("{number:06}")))
+                );
+                let apart = Children::apart(Some(&full), Some(&children));
+                let told = apart.filter(|apart| apart.after.is_none()).count();
+                assert_eq!(told, numbers.len());
+                for number in numbers.iter().rev().step_by(2) {
+                    children.insert(&format!("{number:06}"), Node::empty(Timestamp::default()));
+                }
+                children.all.check();
+                assert_eq!(names(&full).len(), 9_000);
             }
         }
     }

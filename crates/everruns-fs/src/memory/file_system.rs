@@ -15,6 +15,7 @@ use super::MemoryOptions;
 use super::checks::{check, file_at, node_at, not_a_file, not_blocked, usable};
 use super::digest::DigestKey;
 use super::node::{File, Node};
+use super::reach::check_below;
 use super::source::MemorySource;
 use super::tree::Tree;
 use crate::search::{CompiledSearch, stream};
@@ -270,6 +271,7 @@ impl SessionFileSystem for MemoryFileSystem {
                 }
             }
         }
+        check_below(to, &moving)?;
         state.tree.take(from, now);
         state.tree.put(to, moving, now);
         Ok(())

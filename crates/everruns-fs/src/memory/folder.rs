@@ -54,6 +54,9 @@ impl Folder {
         let taken = self.children.remove(name)?;
         self.modified = now;
         self.below.remove(Below::of_entry(key, name, &taken));
+        if self.is_empty() {
+            self.below = Below::default();
+        }
         Some(taken)
     }
 

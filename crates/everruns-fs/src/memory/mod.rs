@@ -15,6 +15,7 @@ mod looked;
 mod name;
 mod node;
 mod options;
+mod reach;
 mod source;
 mod tree;
 

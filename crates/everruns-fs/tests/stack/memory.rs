@@ -7,6 +7,7 @@ use everruns_core::file_system::{
     ContentVersion, FileSystemError, Precondition, Removal, Replace, SessionFileSystem as _,
     SessionFileSystemExt as _,
 };
+use everruns_core::path::{MAX_DEPTH, MAX_PATH_BYTES, PathError};
 use everruns_fs::{MemoryFileSystem, MemoryOptions};
 
 use crate::support::{memory, names, path, root, text};
@@ -30,6 +31,61 @@ async fn forks_are_independent_both_ways() {
     assert_eq!(names(one.as_ref(), ".").await, ["a", "c"]);
     assert_eq!(names(one.as_ref(), "a").await, ["b"]);
     assert_eq!(names(&two, ".").await, ["a"]);
+}
+
+/// What is in a folder goes only where all of it has a path.
+#[tokio::test]
+async fn a_folder_is_not_moved_where_its_files_would_have_no_path() {
+    let long = |count: usize| vec!["n".repeat(250); count].join("/");
+    let deep = |count: usize| vec!["d"; count].join("/");
+    for (below, place, fitting) in [
+        (long(9), long(8), long(7)),
+        (deep(200), deep(100), deep(56)),
+        (
+            long(12),
+            format!("{}/{}", "m".repeat(255), long(4)),
+            "l".to_owned(),
+        ),
+        (deep(255), "other/place".to_owned(), "other".to_owned()),
+    ] {
+        let fs = MemoryFileSystem::new();
+        let file = format!("moved/{below}");
+        let is_too_long = |result| match result {
+            Err(FileSystemError::Path(PathError::TooLong { length })) => length > MAX_PATH_BYTES,
+            Err(FileSystemError::Path(PathError::TooDeep { depth })) => depth > MAX_DEPTH,
+            _ => false,
+        };
+        fs.write_all(&file, "x").await.unwrap();
+        let move_to = |place: &str| {
+            let (from, to) = (path("moved"), path(place));
+            let fs = &fs;
+            async move { fs.rename(&from, &to, Replace::Never).await }
+        };
+        assert!(is_too_long(move_to(&place).await), "{below} {place}");
+        assert_eq!(text(&fs, &file).await.unwrap(), "x");
+        assert_eq!(names(&fs, ".").await, ["moved"]);
+        move_to(&fitting).await.unwrap();
+        let there = format!("{fitting}/{below}");
+        assert_eq!(text(&fs, &there).await.unwrap(), "x");
+        // What reached too far is gone, so nothing is in the way any more.
+        fs.remove(&path(&there), Removal::Entry, Precondition::Any)
+            .await
+            .unwrap();
+        let first = format!("{fitting}/{}", below.split('/').next().unwrap());
+        fs.remove(&path(&first), Removal::Recursive, Precondition::Any)
+            .await
+            .unwrap();
+        fs.write_all(&format!("{fitting}/short"), "y")
+            .await
+            .unwrap();
+        fs.rename(&path(&fitting), &path("back"), Replace::Never)
+            .await
+            .unwrap();
+        fs.rename(&path("back"), &path(&place), Replace::Never)
+            .await
+            .unwrap();
+        assert_eq!(text(&fs, &format!("{place}/short")).await.unwrap(), "y");
+    }
 }
 
 /// A fork shares everything, so a hundred thousand files cost what one costs.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use everruns_core::file_system::{Precondition, Removal, SessionFileSystemExt as _};
+use everruns_core::file_system::{
+    FileSystemError, Precondition, Removal, Replace, SessionFileSystemExt as _,
+};
 use everruns_core::workspace::{
     MergeOutcome, MergeRequest, MergeStrategy, Workspace, WorkspaceBackend, WorkspaceCheckpoint,
     WorkspaceError, WorkspaceHead,
@@ -261,6 +263,26 @@ async fn folders_without_files_are_no_work_to_merge() {
     let again = again.create().await.unwrap();
     assert_eq!(names(again.file_system().as_ref(), "tmp").await, ["deep"]);
     assert!(!again.status().await.unwrap().dirty);
+}
+
+/// Nothing that a head has gets out of the sight of `status` and merges by a move.
+#[tokio::test]
+async fn what_a_head_has_is_seen_after_any_move() {
+    let workspace = workspace().await;
+    let head = create(&workspace, "work").await;
+    let deep = vec!["deep"; 200].join("/");
+    put(&head, &format!("one/{deep}"), "1").await;
+    put(&head, &format!("two/{deep}"), "1").await;
+    let files = head.file_system();
+    let (from, to) = (
+        path("one"),
+        path(&format!("two/{}/one", vec!["deep"; 199].join("/"))),
+    );
+    let moved = files.rename(&from, &to, Replace::Never);
+    assert!(matches!(moved.await, Err(FileSystemError::Path(_))));
+    assert_eq!(head.status().await.unwrap().entries.len(), 2);
+    merge(&head).await;
+    assert_eq!(main_has(&workspace, "look").await, ["one", "two"]);
 }
 
 /// What only destroyed heads came from is forgotten, and what their receipts name is not.
