@@ -67,4 +67,18 @@ pub struct DirectoryPage {
     pub unrepresentable: Vec<String>,
     /// Where the next page starts; `None` when this is the last.
     pub next: Option<String>,
+    /// What the folder holds and no page shows, as far as this page tells; the weightiest kind. `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hides: Option<Hidden>,
+}
+
+/// What a folder holds and its listing does not show. The greater one weighs more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Hidden {
+    /// Entries that are no part of the tree, such as what a write that was cut off has left, or that a rule hides.
+    Entries,
+    /// Git's own folder.
+    Git,
 }

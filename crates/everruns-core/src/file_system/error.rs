@@ -239,6 +239,17 @@ pub enum FileSystemError {
         /// Why the source was not removed.
         source: Box<Self>,
     },
+    /// A move between two trees was given up. The source is whole and was not touched; of what was copied something could
+    /// not be taken back.
+    #[error("{from} was not moved and is whole, but a part of a copy of it is left at {to}")]
+    PartialCopy {
+        /// Where it is.
+        from: WorkspacePath,
+        /// Where a part of it is, too.
+        to: WorkspacePath,
+        /// Why it was not moved.
+        source: Box<Self>,
+    },
 }
 
 impl FileSystemError {

@@ -76,6 +76,11 @@ impl FileSystemError {
                 kept,
                 source: Box::new(source.map_paths(map)),
             },
+            Self::PartialCopy { from, to, source } => Self::PartialCopy {
+                from: map(from),
+                to: map(to),
+                source: Box::new(source.map_paths(map)),
+            },
             Self::PartialMove { from, to, source } => Self::PartialMove {
                 from: map(from),
                 to: map(to),

@@ -13,7 +13,7 @@ mod search;
 mod session_file_system;
 
 pub use content::{ContentVersion, FileContent, ReadRange, VersionError};
-pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, PageRequest};
+pub use entry::{DirectoryEntry, DirectoryPage, FileKind, FileStat, Hidden, PageRequest};
 pub use entry_identity::{EntryIdentity, TreeIdentity};
 pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;

@@ -91,13 +91,15 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     /// Moves the entry `from` (a link itself, not its target) to `to`, creating missing folders of `to`.
     ///
     /// Atomic within one tree. [`Replace::Never`] refuses an existing `to`; [`Replace::File`] replaces a file or
-    /// link by a file or link; [`Replace::Matches`] replaces a file only as long as it has that version, which is
-    /// decided as for a `write`. Folders are never replaced. Two names of one file become one.
+    /// link by a file or link, but between two trees no link by a file, which would take two steps (`NotAFile`);
+    /// [`Replace::Matches`] replaces a file only as long as it has that version, which is decided as for a `write`. Folders are never replaced. Two names of one file become one.
     ///
     /// # Errors
     /// `NotFound`, `AlreadyExists`, `NotAFile`, `Conflict` with the path and the current version of `to`, `GitInternal`,
     /// `Denied`, `ReadOnly`, `InvalidOperation` when a folder would move into itself, `Io`; `Path` when something in a folder
-    /// would get a path that is too long, where the tree or the move looks at all of it; `PartialMove` when both are there; and `NotFlushed`, with the path `to`, or `NotPutBack`, when it was made all the same.
+    /// would get a path that is too long, where the tree or the move looks at all of it; `PartialMove` when both are there,
+    /// and `PartialCopy` when a part of a copy is; and `NotFlushed`, with the path `to`, or `NotPutBack`, when it was made
+    /// all the same.
     async fn rename(
         &self,
         from: &WorkspacePath,

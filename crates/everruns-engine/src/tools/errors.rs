@@ -84,6 +84,9 @@ fn advice(error: &FileSystemError) -> &'static str {
         FileSystemError::TooManyOpenFiles { .. } => {
             "Try once more a little later; if it fails again, tell the user."
         }
+        FileSystemError::PartialCopy { .. } => {
+            "Delete what is left at the destination, then try again."
+        }
         FileSystemError::PartialMove { .. } => "Delete the one that is not wanted.",
         FileSystemError::Io { .. } => "Try once more; if it fails again, tell the user.",
         _ => "Choose another path or way.",

@@ -1,4 +1,6 @@
-use everruns_core::file_system::{DirectoryEntry, DirectoryPage, FileSystemError, PageRequest};
+use everruns_core::file_system::{
+    DirectoryEntry, DirectoryPage, FileSystemError, Hidden, PageRequest,
+};
 use everruns_core::path::WorkspacePath;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType};
@@ -7,7 +9,7 @@ use rustix::io::Errno;
 use super::errors::at;
 use super::flags::LISTED_FOLDER;
 use super::kind::file_stat;
-use super::names::{escaped, is_hidden_from_tree};
+use super::names::{escaped, is_git_name, is_hidden_from_tree};
 use super::tree::Tree;
 
 /// How many names are kept before those that the page cannot show are dropped.
@@ -27,7 +29,9 @@ impl Tree {
         // One name more than the page holds tells whether another page follows.
         let wanted = limit.saturating_add(1);
         let mut names = Vec::new();
-        for_each_name(&folder, path, |name, _| match std::str::from_utf8(name) {
+        let mut hides = None;
+        for_each_entry(&folder, path, |name, _| match std::str::from_utf8(name) {
+            _ if is_hidden_from_tree(name) => hides = hides.max(Some(hidden(name))),
             Ok(name) if after.is_none_or(|after| name > after) => {
                 names.push(name.to_owned());
                 // Memory is bounded by the page, and sorting now and then costs little.
@@ -61,7 +65,16 @@ impl Tree {
             entries,
             unrepresentable,
             next,
+            hides,
         })
+    }
+}
+
+fn hidden(name: &[u8]) -> Hidden {
+    if is_git_name(name) {
+        Hidden::Git
+    } else {
+        Hidden::Entries
     }
 }
 

@@ -326,6 +326,7 @@ impl SessionFileSystem for MemoryFileSystem {
         Ok(DirectoryPage {
             entries,
             unrepresentable: Vec::new(),
+            hides: None,
             next,
         })
     }

@@ -27,7 +27,8 @@ use super::{RootAccess, WorkspaceRootSet};
 ///   anybody waits for it, unless the runtime itself ends: then some files may be at both places, and none at neither.
 ///   Executable files stay executable and links keep their text. Where the other tree
 ///   [cannot hold](SessionFileSystem::supports) one of them ([`Unsupported`](FileSystemError::Unsupported)), or the text of
-///   a link would leave it ([`Escapes`](FileSystemError::Escapes)), nothing is copied. A link has no version: one that
+///   a link would leave it ([`Escapes`](FileSystemError::Escapes)), or a folder holds what its
+///   [listing hides](DirectoryPage::hides), such as a repository's `.git`, nothing is copied. A file replaces a file only. A link has no version: one that
 ///   another program changes in the moment in which it is removed is removed as it is then.
 /// * A move whose two ends are one entry, by two mounts of one folder or of one tree in memory, or one inside the other,
 ///   comes out as within that tree: told by [`identity`](SessionFileSystem::identity), and looked at again before anything

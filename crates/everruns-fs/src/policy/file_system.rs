@@ -79,10 +79,10 @@ impl PolicyFileSystem {
         Ok(Some(resolved))
     }
 
-    async fn is_directory(&self, path: &WorkspacePath) -> Result<bool, FileSystemError> {
+    async fn kind(&self, path: &WorkspacePath) -> Result<Option<FileKind>, FileSystemError> {
         match self.inner.stat(path).await {
-            Ok(stat) => Ok(stat.kind == FileKind::Directory),
-            Err(FileSystemError::NotFound { .. }) => Ok(false),
+            Ok(stat) => Ok(Some(stat.kind)),
+            Err(FileSystemError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -179,7 +179,7 @@ impl SessionFileSystem for PolicyFileSystem {
         precondition: Precondition,
     ) -> Result<(), FileSystemError> {
         self.judged(path, LastLink::Keep, Wanted::Write).await?;
-        if removal == Removal::Recursive && self.is_directory(path).await? {
+        if removal == Removal::Recursive && self.kind(path).await? == Some(FileKind::Directory) {
             if !self.policy.permits_recursive_delete() {
                 return Err(FileSystemError::Denied {
                     path: path.clone(),
@@ -201,9 +201,12 @@ impl SessionFileSystem for PolicyFileSystem {
         replace: Replace,
     ) -> Result<(), FileSystemError> {
         self.judged(from, LastLink::Keep, Wanted::Write).await?;
-        self.judged(to, LastLink::Keep, Wanted::Write).await?;
-        if self.is_directory(from).await? {
-            self.check_below(from, Some(to)).await?;
+        let resolved = self.judged(to, LastLink::Keep, Wanted::Write).await?;
+        let really = resolved.as_ref().unwrap_or(to);
+        match self.kind(from).await? {
+            Some(FileKind::Directory) => self.check_below(from, Some((to, really))).await?,
+            Some(FileKind::Symlink) => self.check_moved_link(from, to, really).await?,
+            _ => {}
         }
         self.inner.rename(from, to, replace).await
     }

@@ -2,7 +2,6 @@ use everruns_core::file_system::{FileSystemError, LastLink, LinkTarget};
 use everruns_core::path::WorkspacePath;
 
 use super::PolicyFileSystem;
-use super::file_system::Wanted;
 
 impl PolicyFileSystem {
     /// Checks that a link at `path`, which lies at `resolved`, may say `target`: what it names, and what that leads to
@@ -23,7 +22,8 @@ impl PolicyFileSystem {
             Ok(None) => return Ok(()),
             Err(error) => return Err(error.map_paths(&as_asked)),
         };
-        let seen = self.judged(&named, LastLink::Follow, Wanted::List).await;
+        let wanted = self.wanted_of(&named).await;
+        let seen = self.judged(&named, LastLink::Follow, wanted).await;
         match seen {
             Err(
                 error @ (FileSystemError::Denied { .. }
@@ -32,6 +32,21 @@ impl PolicyFileSystem {
             ) => Err(error.map_paths(&as_asked)),
             // Whatever else is wrong with it shows when the link is followed.
             _ => Ok(()),
+        }
+    }
+
+    /// As [`check_target`](Self::check_target), for the link `from` that is about to move to `to`, which lies at
+    /// `resolved`. A text that leaves the tree names nothing in it; whether such a link may move is the tree's affair.
+    pub(super) async fn check_moved_link(
+        &self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        resolved: &WorkspacePath,
+    ) -> Result<(), FileSystemError> {
+        let target = self.inner.read_link(from).await?;
+        match self.check_target(to, resolved, &target).await {
+            Err(FileSystemError::Escapes { .. }) => Ok(()),
+            other => other,
         }
     }
 }

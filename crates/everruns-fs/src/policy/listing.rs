@@ -1,9 +1,10 @@
 use everruns_core::file_system::{
-    DirectoryEntry, DirectoryPage, FileKind, FileSystemError, LastLink, PageRequest,
+    DirectoryEntry, DirectoryPage, FileKind, FileSystemError, Hidden, LastLink, PageRequest,
 };
 use everruns_core::path::WorkspacePath;
 
 use super::PolicyFileSystem;
+use super::file_system::Wanted;
 
 impl PolicyFileSystem {
     /// One page of `dir` with what may be seen; inner pages are taken until it is full.
@@ -22,11 +23,16 @@ impl PolicyFileSystem {
         loop {
             let page = self.inner.list(dir, inner.clone()).await?;
             let permitted = |name: &String| matches!(dir.join(name), Ok(path) if self.policy.permits_read(&path));
-            shown
-                .unrepresentable
-                .extend(page.unrepresentable.into_iter().filter(permitted));
+            shown.hides = shown.hides.max(page.hides);
+            let (seen, unseen): (Vec<_>, Vec<_>) =
+                page.unrepresentable.into_iter().partition(permitted);
+            shown.unrepresentable.extend(seen);
+            if !unseen.is_empty() {
+                shown.hides = shown.hides.max(Some(Hidden::Entries));
+            }
             for entry in page.entries {
                 if !self.shows(dir, resolved, &entry).await? {
+                    shown.hides = shown.hides.max(Some(Hidden::Entries));
                     continue;
                 }
                 if shown.entries.len() == limit {
@@ -71,10 +77,26 @@ impl PolicyFileSystem {
         }
     }
 
+    /// What somebody who goes to `path` wants there: to list a folder, and to read anything else. Where nothing is,
+    /// there may be a folder one day.
+    pub(super) async fn wanted_of(&self, path: &WorkspacePath) -> Wanted {
+        let Ok(target) = self.inner.resolve(path, LastLink::Follow).await else {
+            return Wanted::List;
+        };
+        match self.inner.stat(&target).await {
+            Ok(stat) if stat.kind == FileKind::Directory => Wanted::List,
+            Err(FileSystemError::NotFound { .. }) => Wanted::List,
+            Ok(_) | Err(_) => Wanted::Read,
+        }
+    }
+
     /// Whether the policy shows what the link `path` leads to. Links that lead nowhere hide nothing.
     pub(super) async fn may_see_target(&self, path: &WorkspacePath) -> bool {
         match self.inner.resolve(path, LastLink::Follow).await {
-            Ok(target) => self.policy.permits_list(&target),
+            Ok(target) => match self.wanted_of(&target).await {
+                Wanted::Read => self.policy.permits_read(&target),
+                _ => self.policy.permits_list(&target),
+            },
             Err(FileSystemError::GitInternal { .. } | FileSystemError::Denied { .. }) => false,
             Err(_) => true,
         }

@@ -55,6 +55,7 @@ impl SeededFileSystem {
             entries,
             unrepresentable: page.unrepresentable,
             next,
+            hides: page.hides,
         })
     }
 

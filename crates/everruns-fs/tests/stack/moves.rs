@@ -14,7 +14,10 @@ use everruns_core::file_system::{
 };
 use everruns_core::path::WorkspacePath;
 use everruns_fs::disk::{DiskFileSystem, Resolution};
-use everruns_fs::{AuditEvent, AuditFileSystem, MemoryFileSystem, MountedFileSystem, RootAccess};
+use everruns_fs::{
+    AuditEvent, AuditFileSystem, MemoryFileSystem, MountedFileSystem, PolicyFileSystem, RootAccess,
+    WorkspacePolicy,
+};
 use everruns_testkit::doubles::{Fault, FaultyFileSystem, Moment, UnflushedFileSystem};
 
 use proptest::prelude::*;
@@ -432,6 +435,122 @@ async fn h07_h74_links_and_modes_that_may_not_last_are_no_move() {
         target("bin/run")
     );
     assert_eq!(things(head.as_ref(), "d").await, all);
+}
+
+fn gone_for_a_moment() -> FileSystemError {
+    FileSystemError::Io {
+        path: WorkspacePath::root(),
+        step: "go on with",
+        source: std::io::Error::other("the disk is gone for a moment"),
+    }
+}
+
+/// Moves `d` while these two operations of the destination fail. `None` when the first is never come to; else whether
+/// a part of a copy was left.
+async fn move_with_two_faults(first: usize, second: usize) -> Option<bool> {
+    let ((head, _one), (docs, _two)) = (disk(), disk());
+    let all = fill(head.as_ref(), true).await;
+    let inner = Arc::new(FaultyFileSystem::failing(
+        docs.clone(),
+        first,
+        gone_for_a_moment,
+    ));
+    // An operation that fails here does not reach the other, which counts what does.
+    let outer = Arc::new(FaultyFileSystem::failing(
+        inner.clone(),
+        second,
+        gone_for_a_moment,
+    ));
+    let fs = two_mounts(head.clone(), outer);
+    let moved = fs
+        .rename(&path("d"), &path("/roots/docs/d"), Replace::Never)
+        .await;
+    if inner.operations() < first {
+        return None;
+    }
+    let what = format!("operations {first} and {second} failed: {moved:?}");
+    let left = things(head.as_ref(), "d").await;
+    let copied = things(docs.as_ref(), "d").await;
+    let is_there = !names(docs.as_ref(), ".").await.is_empty();
+    match &moved {
+        Ok(()) | Err(FileSystemError::PartialMove { .. }) => assert_eq!(copied, all, "{what}"),
+        Err(FileSystemError::PartialCopy { from, to, .. }) => {
+            assert_eq!((from, to), (&path("d"), &path("/roots/docs/d")));
+            // What cannot be looked at any more is told, too.
+            assert_eq!(left, all, "{what}");
+        }
+        Err(_) => {
+            assert_eq!(left, all, "{what}");
+            assert!(!is_there, "{what}: {copied:?} is left");
+        }
+    }
+    Some(is_there && matches!(moved, Err(FileSystemError::PartialCopy { .. })))
+}
+
+/// Proves H07: when a folder cannot be copied, and the copy not be taken back, the move says that a part of it is left.
+#[tokio::test]
+async fn h07_a_copy_that_cannot_be_taken_back_is_told() {
+    let (mut first, mut told) = (1, 0);
+    loop {
+        let mut is_reached = false;
+        for second in first + 1..first + 5 {
+            let left = move_with_two_faults(first, second).await;
+            is_reached |= left.is_some();
+            told += u32::from(left == Some(true));
+        }
+        if !is_reached {
+            break;
+        }
+        first += 1;
+    }
+    assert!(told > 10, "a part of a copy was left {told} times");
+}
+
+/// Proves H07 and H23: a folder that holds what listings do not show, such as a repository, is not moved to another
+/// mount, and nothing of it is.
+#[tokio::test]
+async fn h07_h23_what_listings_hide_is_not_torn_apart() {
+    for (hidden, is_git) in [
+        ("d/sub/.git/config", true),
+        ("d/.git", true),
+        ("d/sub/.GIT/x", true),
+        ("d/sub/.everruns-tmp-0", false),
+        ("d/hidden-by-policy", false),
+    ] {
+        let ((inner, folder), (docs, _two)) = (disk(), disk());
+        let all = fill(inner.as_ref(), true).await;
+        inner.write_all("d/sub/x", "x").await.unwrap();
+        let at = folder.path().join("tree").join(hidden);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(&at, "hidden").unwrap();
+        let policy = WorkspacePolicy::builder()
+            .allow_write("**")
+            .deny_read("**/hidden-by-policy")
+            .build()
+            .unwrap();
+        let head: Arc<dyn SessionFileSystem> = match hidden {
+            "d/hidden-by-policy" => Arc::new(PolicyFileSystem::new(inner.clone(), policy)),
+            _ => inner.clone(),
+        };
+        let (audited, changes) = counted(docs.clone());
+        let fs = two_mounts(head, audited);
+        let to = path("/roots/docs/d");
+        let moved = fs.rename(&path("d"), &to, Replace::Never).await;
+        let is_told = match &moved {
+            Err(FileSystemError::GitInternal { .. }) => is_git,
+            Err(FileSystemError::InvalidOperation { .. }) => !is_git,
+            _ => false,
+        };
+        assert!(is_told, "{hidden}: {moved:?}");
+        assert_eq!(changes.load(Ordering::SeqCst), 0, "{hidden}");
+        assert_eq!(std::fs::read(&at).unwrap(), b"hidden");
+        let left = things(inner.as_ref(), "d").await;
+        assert!(
+            all.iter()
+                .all(|(name, thing)| left.get(name) == Some(thing)),
+            "{hidden}"
+        );
+    }
 }
 
 /// Proves H55 and H07: a move of links and executable files that nobody waits for is not made, or made to its end.

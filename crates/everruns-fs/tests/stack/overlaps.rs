@@ -381,6 +381,8 @@ struct Layout {
     head: PathBuf,
     roots: Vec<(&'static str, PathBuf, RootAccess)>,
     files: Vec<PathBuf>,
+    /// Links in the top folder of a mount, each to one of the files.
+    links: Vec<(PathBuf, PathBuf)>,
 }
 
 fn any_folder() -> impl Strategy<Value = PathBuf> {
@@ -397,7 +399,8 @@ fn any_layout() -> impl Strategy<Value = Layout> {
     let head = prop::collection::vec(prop::sample::select(vec!["a", "b"]), 0..2);
     let roots = prop::collection::vec((any_folder(), 0_u8..5, access), 1..3);
     let files = prop::collection::vec((any_folder(), 0_usize..3), 1..8);
-    (head, roots, files).prop_map(|(head, roots, files)| {
+    let links = prop::collection::vec((0_usize..3, 0_usize..8), 0..4);
+    (head, roots, files, links).prop_map(|(head, roots, files, links)| {
         let head: PathBuf = head.iter().collect();
         let roots: Vec<_> = ["r", "s"]
             .into_iter()
@@ -415,12 +418,44 @@ fn any_layout() -> impl Strategy<Value = Layout> {
             let top = roots.get(below).map_or(head.as_path(), |(_, top, _)| top);
             top.join(folder).join("file")
         });
+        let files: Vec<PathBuf> = files.collect();
+        let links = links
+            .into_iter()
+            .enumerate()
+            .map(|(number, (below, to))| {
+                let top = roots.get(below).map_or(head.as_path(), |(_, top, _)| top);
+                let to = files[to % files.len()].clone();
+                (top.join(format!("link{number}")), to)
+            })
+            .collect();
         Layout {
-            files: files.collect(),
             head,
             roots,
+            files,
+            links,
         }
     })
+}
+
+/// A policy that allows little, so that more folders may be listed than files read.
+fn any_allowing() -> impl Strategy<Value = WorkspacePolicy> {
+    let glob = prop::sample::select(vec!["**/b/**", "a/a/**/file", "**/a/file", "/roots/r/*"]);
+    prop::collection::vec(glob, 1..3).prop_map(|globs| {
+        let mut builder = WorkspacePolicy::builder().allow_write("**/link*");
+        for glob in globs {
+            builder = builder.allow_write(glob);
+        }
+        builder.build().unwrap()
+    })
+}
+
+/// The text of a link at `link` that leads to `file`.
+fn leading(link: &Path, file: &Path) -> PathBuf {
+    let from: Vec<_> = link.parent().unwrap().components().collect();
+    let to: Vec<_> = file.components().collect();
+    let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[same..].iter().map(|_| Path::new(".."));
+    up.chain(to[same..].iter().map(AsRef::as_ref)).collect()
 }
 
 /// A policy that allows all but what rules deny or protect, and mostly some rule or other does.
@@ -541,6 +576,8 @@ struct Met {
     /// By the kind of rule that denies by another name what the name asked for would allow.
     by_other_name: BTreeMap<&'static str, usize>,
     read_only: usize,
+    /// Links to files that may be read, and to others.
+    links: [usize; 2],
 }
 
 /// The rules of which a file's other name may be the reason.
@@ -563,6 +600,9 @@ async fn check(layout: &Layout, policy: &WorkspacePolicy, met: &mut Met) {
         // Some are in each other's way.
         drop(std::fs::create_dir_all(tree.join(file).parent().unwrap()));
         drop(std::fs::write(tree.join(file), "word\n"));
+    }
+    for (link, file) in &layout.links {
+        std::os::unix::fs::symlink(leading(link, file), tree.join(link)).unwrap();
     }
     let fs = layout.stack(folder.path(), policy);
     for (mount, own, access) in layout.mounts() {
@@ -606,8 +646,27 @@ async fn check(layout: &Layout, policy: &WorkspacePolicy, met: &mut Met) {
                 readable.insert(name);
             }
         }
+        let mut shown = readable.clone();
+        for (link, _) in &layout.links {
+            let Some(name) = Layout::name(&mount, own, link) else {
+                continue;
+            };
+            let read = fs.read(&name, ReadRange::ALL).await;
+            let is_refused = matches!(
+                read,
+                Err(FileSystemError::Denied { .. } | FileSystemError::GitInternal { .. })
+            );
+            if read.is_ok() || is_refused {
+                let said = fs.read_link(&name).await;
+                assert_eq!(said.is_ok(), !is_refused, "{name}: {read:?}, {said:?}");
+                met.links[usize::from(is_refused)] += 1;
+            }
+            if !is_refused && fs.stat(&name).await.is_ok() {
+                shown.insert(name);
+            }
+        }
         let top = WorkspacePath::root().with_mount(mount);
-        assert_eq!(listed(&fs, top.clone()).await, readable);
+        assert_eq!(listed(&fs, top.clone()).await, shown);
         let text = top.to_string();
         assert_eq!(found(&fs, grep(&text, "word")).await, readable);
         assert_eq!(found(&fs, glob(&text, "**")).await, readable);
@@ -631,7 +690,7 @@ fn h06_c20_what_binds_one_name_binds_all() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut runner = TestRunner::new(ProptestConfig::with_cases(400));
     let met = RefCell::new(Met::default());
-    let policies = prop_oneof![3 => any_narrowed(), 1 => any_policy()];
+    let policies = prop_oneof![6 => any_narrowed(), 2 => any_policy(), 1 => any_allowing()];
     let checked = runner.run(&(any_layout(), policies), |(layout, policy)| {
         runtime.block_on(check(&layout, &policy, &mut met.borrow_mut()));
         Ok(())
@@ -639,7 +698,10 @@ fn h06_c20_what_binds_one_name_binds_all() {
     checked.unwrap();
     let met = met.into_inner();
     assert!(
-        met.readable > 100 && met.writable > 100 && met.read_only > 20,
+        met.readable > 100
+            && met.writable > 100
+            && met.read_only > 20
+            && met.links.iter().all(|&often| often > 50),
         "{met:?}"
     );
     for rule in RULES {

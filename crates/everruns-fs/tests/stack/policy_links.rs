@@ -3,7 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use everruns_core::file_system::{
-    FileAccess, FileSystemError, LinkTarget, Replace, SessionFileSystem, SessionFileSystemExt as _,
+    FileAccess, FileSystemError, LinkTarget, Precondition, Removal, Replace, SessionFileSystem,
+    SessionFileSystemExt as _,
 };
 use everruns_fs::{RootAccess, WorkspacePolicy};
 
@@ -119,7 +120,8 @@ async fn c20_h07_a_moved_link_widens_nothing() {
         .build()
         .unwrap();
     let mounts = mounted(head.clone(), "docs", docs.clone(), RootAccess::ReadWrite);
-    let fs = under(std::sync::Arc::new(mounts), policy);
+    let mounts = std::sync::Arc::new(mounts);
+    let fs = under(mounts.clone(), policy);
     link(&fs, "d/link", "secret/a", Replace::Never)
         .await
         .unwrap();
@@ -129,7 +131,12 @@ async fn c20_h07_a_moved_link_widens_nothing() {
             .await
             .unwrap();
         let (from, to_path) = (path("d/moving"), path(to));
-        fs.rename(&from, &to_path, Replace::Never).await.unwrap();
+        let refused = fs.rename(&from, &to_path, Replace::Never).await;
+        assert!(is_denied(&refused), "{to}: {refused:?}");
+        assert_eq!(text(&fs, "d/moving").await.unwrap(), "open");
+        // Somebody whom the policy does not bind moves it.
+        let moved = mounts.rename(&from, &to_path, Replace::Never).await;
+        moved.unwrap();
         assert!(is_denied(&text(&fs, to).await), "{to}");
         assert!(is_denied(&fs.write_all(to, "x").await), "{to}");
         assert!(is_denied(&fs.read_link(&to_path).await), "{to}");
@@ -140,5 +147,110 @@ async fn c20_h07_a_moved_link_widens_nothing() {
             found.iter().all(|path| !path.ends_with("/link")),
             "{found:?}"
         );
+    }
+}
+
+/// Proves C20 and H07: the text of a link that moves, alone or in a folder, is judged as that of one that is made.
+#[tokio::test]
+async fn c20_h07_the_text_of_a_moved_link_is_judged() {
+    let ((head, one), (docs, _two)) = (disk(), disk());
+    for files in [&head, &docs] {
+        files.write_all("secret/k", "s").await.unwrap();
+        files.write_all("open/k", "o").await.unwrap();
+    }
+    let policy = WorkspacePolicy::builder()
+        .allow_write("**")
+        .deny_read("/workspace/secret/**")
+        .deny_read("/roots/docs/secret/**")
+        .build()
+        .unwrap();
+    let mounts = mounted(head.clone(), "docs", docs.clone(), RootAccess::ReadWrite);
+    let fs = under(std::sync::Arc::new(mounts), policy);
+    let tree = one.path().join("tree");
+    std::fs::create_dir_all(tree.join("a/b/folder")).unwrap();
+    symlink("a/b", tree.join("alias")).unwrap();
+    for (said, to, is_told) in [
+        ("secret/k", "l", true),
+        ("secret/k", "/roots/docs/l", true),
+        ("secret/k", "/roots/docs/a/l", false),
+        ("../secret/k", "c/l", true),
+        ("../secret/k", "/roots/docs/c/l", true),
+        // Where it really lies decides.
+        ("../../secret/k", "alias/l", true),
+        ("../secret/k", "alias/l", false),
+        ("open/k", "l", false),
+        (".git/config", "l", true),
+        // It names nothing in the tree; whether it may move is the tree's affair.
+        ("/etc/hostname", "l", false),
+        ("../../../x", "l", false),
+    ] {
+        let at = tree.join("a/b/moving");
+        drop(std::fs::remove_file(&at));
+        symlink(said, &at).unwrap();
+        let folder = tree.join("a/b/folder");
+        symlink(said, folder.join("l")).unwrap();
+        let to = path(to);
+        let moved = fs.rename(&path("a/b/moving"), &to, Replace::Never).await;
+        let case = format!("{said} to {to}: {moved:?}");
+        assert_eq!(is_refused(&moved), is_told, "{case}");
+        assert_eq!(at.is_symlink(), is_told, "{case}");
+        if is_told {
+            // A folder goes where its link lies as deep as before.
+            std::fs::remove_file(folder.join("l")).unwrap();
+            symlink(format!("../{said}"), folder.join("l")).unwrap();
+            let moved = fs.rename(&path("a/b/folder"), &to, Replace::Never).await;
+            assert!(is_refused(&moved), "a folder: {said} to {to}: {moved:?}");
+            assert!(folder.join("l").is_symlink(), "{said} to {to}");
+        } else {
+            let any = Precondition::Any;
+            fs.remove(&to, Removal::Entry, any).await.unwrap();
+        }
+        std::fs::remove_file(folder.join("l")).unwrap();
+    }
+}
+
+fn is_refused<T: std::fmt::Debug>(result: &Result<T, FileSystemError>) -> bool {
+    is_denied(result) || matches!(result, Err(FileSystemError::GitInternal { .. }))
+}
+
+/// Proves C20: a link to a file is shown, and its text told, only when the file may be read, even where a folder of that
+/// name could be listed.
+#[tokio::test]
+async fn c20_a_link_to_a_file_is_judged_by_what_read_would_say() {
+    let (inner, folder) = disk();
+    inner.write_all("docs/secret.txt", "s").await.unwrap();
+    inner.write_all("docs/open.md", "o").await.unwrap();
+    let tree = folder.path().join("tree");
+    let policy = WorkspacePolicy::builder()
+        .allow_read("docs/**/*.md")
+        .allow_write("*.md")
+        .build()
+        .unwrap();
+    let fs = under(inner.clone(), policy);
+    for (name, said) in [
+        ("l.md", "docs/secret.txt"),
+        ("m.md", "l.md"),
+        ("n.md", "docs/open.md"),
+        ("o.md", "docs"),
+        ("p.md", "docs/not-there"),
+    ] {
+        symlink(said, tree.join(name)).unwrap();
+        let may_see = !["l.md", "m.md"].contains(&name);
+        let shown = names(&fs, ".").await;
+        assert_eq!(shown.contains(&name.to_owned()), may_see, "{shown:?}");
+        let told = fs.read_link(&path(name)).await;
+        assert_eq!(told.is_ok(), may_see, "{name}: {told:?}");
+        if !["o.md", "p.md"].contains(&name) {
+            assert_eq!(is_denied(&text(&fs, name).await), !may_see, "{name}");
+        }
+        let made = link(&fs, "new.md", said, Replace::File).await;
+        assert_eq!(made.is_ok(), may_see, "{name}: {made:?}");
+        let moved = fs
+            .rename(&path(name), &path("moved.md"), Replace::Never)
+            .await;
+        assert_eq!(moved.is_ok(), may_see, "{name}: {moved:?}");
+        if moved.is_ok() {
+            std::fs::rename(tree.join("moved.md"), tree.join(name)).unwrap();
+        }
     }
 }

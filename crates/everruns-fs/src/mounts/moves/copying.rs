@@ -173,41 +173,40 @@ impl End<'_> {
     pub(super) async fn undo(&self, source: &End<'_>, plan: &Plan, copied: &[Copied]) -> bool {
         let mut all = true;
         for entry in copied {
-            let to = self.tree.outward(&entry.to);
-            let is_taken_back = match entry.must_be_two(source, self).await {
-                Ok(()) => {
-                    let removed = entry.what.remove(self, &entry.to).await;
-                    self.is_taken_back(&entry.to, removed)
-                }
-                Err(FileSystemError::NotFound { path }) if path == to => true,
-                // It may be all that there is.
-                Err(error) => is_left(&to, &error),
+            let removed = match entry.must_be_two(source, self).await {
+                Ok(()) => entry.what.remove(self, &entry.to).await,
+                // It may be all that there is, so it is left, unless it is gone.
+                Err(error) => Err(error),
             };
-            all &= is_taken_back;
+            all &= self.is_taken_back(&entry.to, removed).await;
         }
         for (_, folder) in plan.folders.iter().rev() {
             let removed = self.remove(folder, Precondition::Any).await;
-            all &= self.is_taken_back(folder, removed);
+            all &= self.is_taken_back(folder, removed).await;
         }
         all
     }
 
-    fn is_taken_back(&self, path: &WorkspacePath, removed: Result<(), FileSystemError>) -> bool {
-        match removed {
+    async fn is_taken_back(
+        &self,
+        path: &WorkspacePath,
+        removed: Result<(), FileSystemError>,
+    ) -> bool {
+        let error = match removed {
             // It is gone, or somebody else's by now.
             Ok(())
-            | Err(
-                FileSystemError::NotFound { .. }
-                | FileSystemError::Conflict { .. }
-                | FileSystemError::InvalidOperation { .. },
-            ) => true,
-            Err(error) if error.is_of_a_made_change() => true,
-            Err(error) => is_left(&self.tree.outward(path), &error),
+            | Err(FileSystemError::Conflict { .. } | FileSystemError::InvalidOperation { .. }) => {
+                return true;
+            }
+            Err(error) if error.is_of_a_made_change() => return true,
+            Err(error) => error,
+        };
+        let there = self.stat(path).await;
+        if matches!(there, Err(FileSystemError::NotFound { .. })) {
+            return true;
         }
+        let path = self.tree.outward(path);
+        tracing::warn!(%path, %error, "a part of a failed move is left");
+        false
     }
-}
-
-fn is_left(path: &WorkspacePath, error: &FileSystemError) -> bool {
-    tracing::warn!(%path, %error, "a part of a failed move is left");
-    false
 }

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use everruns_core::file_system::{
-    ContentVersion, FileKind, FileMode, FileStat, FileSystemError, LinkTarget, PageRequest,
+    ContentVersion, FileKind, FileMode, FileStat, FileSystemError, Hidden, LinkTarget, PageRequest,
     Precondition, Removal, Replace,
 };
 use everruns_core::path::WorkspacePath;
@@ -38,6 +38,9 @@ impl Before {
         }
     }
 }
+
+const HIDES: &str = "it holds what its listing does not show and what therefore cannot move with it, such as the hidden \
+                     file of a write that goes on or was cut off: try again, or move what it shows";
 
 impl<'a> End<'a> {
     pub(super) fn new(tree: &'a Tree, path: &WorkspacePath) -> Self {
@@ -148,6 +151,15 @@ impl<'a> End<'a> {
         loop {
             let page = self.tree.files.list(from, request.clone()).await;
             let page = self.tree.errors(page)?;
+            match page.hides {
+                None => {}
+                Some(Hidden::Git) => {
+                    return Err(FileSystemError::GitInternal {
+                        path: self.tree.outward(from),
+                    });
+                }
+                Some(_) => return Err(self.refused(from, HIDES)),
+            }
             if !page.unrepresentable.is_empty() {
                 return Err(self.refused(from, "it holds names that are not Unicode"));
             }

@@ -59,10 +59,15 @@ impl MountedFileSystem {
                 Replace::Never => !target.undo(&source, &plan, &copied).await,
                 _ => !copied.is_empty(),
             };
-            return Err(if is_left && plan.folders.is_empty() {
-                partial(error)
-            } else {
-                not_moved(error)
+            return Err(match (is_left, plan.folders.is_empty()) {
+                (false, _) => not_moved(error),
+                (true, true) => partial(error),
+                // Of a folder, not all need be there.
+                (true, false) => FileSystemError::PartialCopy {
+                    from: from.clone(),
+                    to: to.clone(),
+                    source: Box::new(error),
+                },
             });
         }
         let removed = source.remove_all(&target, &plan, &copied).await;

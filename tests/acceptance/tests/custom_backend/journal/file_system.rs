@@ -235,6 +235,7 @@ impl SessionFileSystem for JournalFileSystem {
                     .map(|entry| entry.name.clone()),
                 entries,
                 unrepresentable: Vec::new(),
+                hides: None,
             })
         })
         .await
