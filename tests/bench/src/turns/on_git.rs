@@ -17,8 +17,8 @@ use crate::git::{self, Project};
 use crate::table::Table;
 
 /// Sessions, and how many of them come first, to fill what the process keeps for itself.
-const HANDLES: usize = 400;
-const FIRST: usize = 200;
+const HANDLES: usize = 800;
+const FIRST: usize = 400;
 /// The files of the repository, and those of them that each session reads.
 const FILES: usize = 2_000;
 const READ: usize = 50;
