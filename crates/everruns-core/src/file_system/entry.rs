@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::Permissions;
 use crate::clock::Timestamp;
 
 /// What kind of entry a name stands for.
@@ -28,6 +29,9 @@ pub struct FileStat {
     pub executable: bool,
     /// When its content last changed, where that is known.
     pub modified: Option<Timestamp>,
+    /// What its owner, its group and others may do; `None` for a link, and in a tree that has no such bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Permissions>,
 }
 
 /// One entry of a folder.

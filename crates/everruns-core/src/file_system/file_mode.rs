@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use super::Permissions;
+
 /// What a write makes of the mode of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -11,6 +13,9 @@ pub enum FileMode {
     Plain,
     /// A file that whoever may read it may execute.
     Executable,
+    /// A file with just these bits, from the moment in which it is made, and nothing of the one that it replaces. A tree
+    /// that has no such bits keeps whether its owner may execute it.
+    Exact(Permissions),
 }
 
 impl FileMode {
@@ -20,6 +25,7 @@ impl FileMode {
             Self::Kept => before,
             Self::Plain => false,
             Self::Executable => true,
+            Self::Exact(permissions) => permissions.executable(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod error_paths;
 mod ext;
 mod file_mode;
 mod link_target;
+mod permissions;
 mod precondition;
 mod search;
 mod session_file_system;
@@ -19,6 +20,7 @@ pub use error::{FileAccess, FileSystemError};
 pub use ext::SessionFileSystemExt;
 pub use file_mode::{EntrySupport, FileMode};
 pub use link_target::{LinkTarget, LinkTargetError, MAX_LINK_BYTES};
+pub use permissions::Permissions;
 pub use precondition::{LastLink, Precondition, Removal, Replace};
 pub use search::{
     GrepQuery, GrepShow, PathFilter, SearchEvent, SearchLimits, SearchQuery, SearchStream,

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream,
 };
 use crate::path::WorkspacePath;
 
@@ -122,10 +122,12 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     ) -> Result<ContentVersion, FileSystemError> {
         match mode {
             FileMode::Kept => self.write(path, bytes, precondition).await,
-            FileMode::Plain | FileMode::Executable => Err(FileSystemError::Unsupported {
-                path: path.clone(),
-                what: "executable files",
-            }),
+            FileMode::Plain | FileMode::Executable | FileMode::Exact(_) => {
+                Err(FileSystemError::Unsupported {
+                    path: path.clone(),
+                    what: "executable files",
+                })
+            }
         }
     }
 
@@ -171,6 +173,22 @@ pub trait SessionFileSystem: Send + Sync + Debug {
     /// `NotADirectory` when a file is in the way, `Escapes`, `GitInternal`, `Denied`, `ReadOnly`, `NoSpace`, `Io`;
     /// and `NotFlushed` when it was made all the same.
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError>;
+
+    /// As [`create_dir`](Self::create_dir), and a folder that is made at `path` allows nobody more than `permissions`, apart
+    /// from its owner, who may do all. The missing parents are made as by `create_dir`.
+    ///
+    /// The default is `create_dir`, for a tree that has no permission bits.
+    ///
+    /// # Errors
+    /// As [`create_dir`](Self::create_dir).
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let _ = permissions;
+        self.create_dir(path).await
+    }
 
     /// Tells about the entry at `path` itself: a link is reported as a link.
     ///

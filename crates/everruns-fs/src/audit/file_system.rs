@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileKind, FileMode,
-    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
-    Replace, SearchQuery, SearchStream, SessionFileSystem, SessionFileSystemExt as _,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition,
+    ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    SessionFileSystemExt as _,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -155,6 +156,17 @@ impl SessionFileSystem for AuditFileSystem {
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         let change = self.begin(path, AuditOperation::CreateDir);
         let result = self.inner.create_dir(path).await;
+        change.settle(&result, |()| None);
+        result
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let change = self.begin(path, AuditOperation::CreateDir);
+        let result = self.inner.create_dir_within(path, permissions).await;
         change.settle(&result, |()| None);
         result
     }

@@ -1,5 +1,6 @@
-use everruns_core::file_system::{FileKind, FileSystemError, LastLink};
+use everruns_core::file_system::{FileKind, FileSystemError, LastLink, Permissions};
 use everruns_core::path::WorkspacePath;
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use super::errors::{at, not_flushed};
@@ -10,12 +11,20 @@ use super::stat::stat_place;
 use super::tree::{Tree, again_while_changing};
 
 impl Tree {
-    pub(super) fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
+    pub(super) fn create_dir(
+        &self,
+        path: &WorkspacePath,
+        permissions: Option<Permissions>,
+    ) -> Result<(), FileSystemError> {
         self.enter_new(path)?;
-        again_while_changing(path, || self.try_create_dir(path))
+        again_while_changing(path, || self.try_create_dir(path, permissions))
     }
 
-    fn try_create_dir(&self, path: &WorkspacePath) -> Result<Option<()>, FileSystemError> {
+    fn try_create_dir(
+        &self,
+        path: &WorkspacePath,
+        permissions: Option<Permissions>,
+    ) -> Result<Option<()>, FileSystemError> {
         let place = self.place(path, LastLink::Follow, Missing::Create)?;
         let Some(name) = &place.name else {
             return Ok(Some(()));
@@ -40,7 +49,10 @@ impl Tree {
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(at(path, "open the folder of")(errno)),
         };
-        match rustix::fs::mkdirat(&place.folder, name, FOLDER_MODE) {
+        let mode = permissions.map_or(FOLDER_MODE, |permissions| {
+            Mode::from_raw_mode((permissions.bits() | 0o700).into())
+        });
+        match rustix::fs::mkdirat(&place.folder, name, mode) {
             Ok(()) => rustix::fs::fsync(&flushed)
                 .map(Some)
                 .map_err(not_flushed(path)),

@@ -93,6 +93,9 @@ pub(super) fn set_mode(file: &OwnedFd, mode: FileMode) -> Result<(), Errno> {
         FileMode::Kept => return Ok(()),
         FileMode::Plain => false,
         FileMode::Executable => true,
+        FileMode::Exact(permissions) => {
+            return rustix::fs::fchmod(file, Mode::from_raw_mode(permissions.bits().into()));
+        }
     };
     let now = rustix::fs::fstat(file)?.st_mode & 0o777;
     let plain = now & !0o111;

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileKind, FileMode,
-    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal,
-    Replace, SearchQuery, SearchStream, SessionFileSystem,
+    FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition,
+    ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 use tokio::task::coop::consume_budget;
@@ -179,7 +179,17 @@ impl SessionFileSystem for DiskFileSystem {
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         let path = path.clone();
-        self.run(move |tree| tree.create_dir(&path)).await
+        self.run(move |tree| tree.create_dir(&path, None)).await
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let path = path.clone();
+        self.run(move |tree| tree.create_dir(&path, Some(permissions)))
+            .await
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {

@@ -1,5 +1,5 @@
 use everruns_core::clock::Timestamp;
-use everruns_core::file_system::{FileKind, FileStat, FileSystemError};
+use everruns_core::file_system::{FileKind, FileStat, FileSystemError, Permissions};
 use everruns_core::path::WorkspacePath;
 use rustix::fs::{FileType, Stat};
 
@@ -48,7 +48,14 @@ pub(super) fn file_stat(stat: &Stat) -> FileStat {
         size: if is_folder { 0 } else { size(stat) },
         executable: kind == FileKind::File && stat.st_mode & 0o100 != 0,
         modified: Some(Timestamp::from_millis(millis)),
+        permissions: permissions(stat),
     }
+}
+
+/// Those of a link mean nothing.
+fn permissions(stat: &Stat) -> Option<Permissions> {
+    let bits = u16::try_from(stat.st_mode & 0o777).ok()?;
+    (kind(stat) != FileKind::Symlink).then(|| Permissions::new(bits))
 }
 
 /// Refuses everything but a regular file.

@@ -80,14 +80,23 @@ impl Tree {
             Err(errno) => return Err(at(path, "make a temporary file for")(errno)),
         };
         step("fs.write.after-temp", path)?;
+        let is_exact = matches!(mode, FileMode::Exact(_));
+        if is_exact {
+            // Before there is anything to read in it.
+            set_mode(&file, mode).map_err(at(path, "set the mode of"))?;
+        }
         write_all(&file, bytes).map_err(at(path, "write"))?;
         step("fs.write.after-bytes", path)?;
-        if let Some(existing) = &existing {
+        if let Some(existing) = &existing
+            && !is_exact
+        {
             existing
                 .give_permissions(&file)
                 .map_err(at(path, "set the mode of"))?;
         }
-        set_mode(&file, mode).map_err(at(path, "set the mode of"))?;
+        if !is_exact {
+            set_mode(&file, mode).map_err(at(path, "set the mode of"))?;
+        }
         rustix::fs::fsync(&file).map_err(at(path, "flush"))?;
         step("fs.write.after-flush", path)?;
         Commit {

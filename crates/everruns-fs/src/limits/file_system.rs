@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -188,6 +188,16 @@ impl SessionFileSystem for LimitsFileSystem {
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         let folders = self.missing(path).await;
         let create = self.inner.create_dir(path);
+        self.limited(path, folders, 0, create).await
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let folders = self.missing(path).await;
+        let create = self.inner.create_dir_within(path, permissions);
         self.limited(path, folders, 0, create).await
     }
 

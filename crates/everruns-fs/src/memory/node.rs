@@ -79,6 +79,7 @@ impl Node {
             size,
             executable,
             modified: Some(modified),
+            permissions: None,
         }
     }
 

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::{Mount, WorkspacePath};
 
@@ -25,7 +25,8 @@ use super::{RootAccess, WorkspaceRootSet};
 ///   file, and then removes: when the removal fails, both exist
 ///   ([`PartialMove`](FileSystemError::PartialMove)) and nothing is lost. Once begun it goes on to its end, whether or not
 ///   anybody waits for it, unless the runtime itself ends: then some files may be at both places, and none at neither.
-///   Executable files stay executable and links keep their text. Where the other tree
+///   Executable files stay executable and links keep their text; where both trees have permission bits, files keep theirs
+///   and folders allow nobody but their owner more than they did. Where the other tree
 ///   [cannot hold](SessionFileSystem::supports) one of them ([`Unsupported`](FileSystemError::Unsupported)), or the text of
 ///   a link would leave it ([`Escapes`](FileSystemError::Escapes)), or a folder holds what its
 ///   [listing hides](DirectoryPage::hides), such as a repository's `.git`, nothing is copied. A file replaces a file only. A link has no version: one that
@@ -239,6 +240,16 @@ impl SessionFileSystem for MountedFileSystem {
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         let tree = self.writable(path, LastLink::Follow).await?;
         tree.errors(tree.files.create_dir(&Tree::inward(path)).await)
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let tree = self.writable(path, LastLink::Follow).await?;
+        let inward = Tree::inward(path);
+        tree.errors(tree.files.create_dir_within(&inward, permissions).await)
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileAccess, FileContent, FileKind,
-    FileMode, FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Precondition,
-    ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
+    FileMode, FileStat, FileSystemError, LastLink, LinkTarget, PageRequest, Permissions,
+    Precondition, ReadRange, Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -214,6 +214,15 @@ impl SessionFileSystem for PolicyFileSystem {
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         self.judged(path, LastLink::Follow, Wanted::Write).await?;
         self.inner.create_dir(path).await
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        self.judged(path, LastLink::Follow, Wanted::Write).await?;
+        self.inner.create_dir_within(path, permissions).await
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {

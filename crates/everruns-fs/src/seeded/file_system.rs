@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -214,6 +214,20 @@ impl SessionFileSystem for SeededFileSystem {
         let really = self.really(path, LastLink::Follow).await;
         match self.seeds.above(&really) {
             None => self.inner.create_dir(path).await,
+            Some(seed) => Err(FileSystemError::NotADirectory {
+                path: seed.path.clone(),
+            }),
+        }
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let really = self.really(path, LastLink::Follow).await;
+        match self.seeds.above(&really) {
+            None => self.inner.create_dir_within(path, permissions).await,
             Some(seed) => Err(FileSystemError::NotADirectory {
                 path: seed.path.clone(),
             }),

@@ -129,6 +129,7 @@ impl Locked {
             size: self.content.len() as u64,
             executable: false,
             modified: None,
+            permissions: None,
         }
     }
 }
@@ -140,5 +141,6 @@ pub(super) fn folder_stat() -> FileStat {
         size: 0,
         executable: false,
         modified: None,
+        permissions: None,
     }
 }

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 use everruns_testkit::check::{Report, Selection};
@@ -156,6 +156,14 @@ impl SessionFileSystem for Forgetful {
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         self.inner.create_dir(path).await
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        self.inner.create_dir_within(path, permissions).await
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {

@@ -301,6 +301,51 @@ async fn h07_what_the_other_tree_cannot_hold_is_not_moved() {
     }
 }
 
+/// Proves H07: between disks permission bits are kept, and no copy allows more than its source, folders included.
+#[tokio::test]
+async fn h07_a_copy_allows_nobody_more_than_its_source() {
+    for resolution in [Resolution::Kernel, Resolution::Walk] {
+        let ((head, one), (docs, two)) =
+            (disk_resolved_by(resolution), disk_resolved_by(resolution));
+        let fs = two_mounts(head.clone(), docs.clone());
+        let (source, copy) = (one.path().join("tree"), two.path().join("tree"));
+        let mode = |at: &Path| std::fs::metadata(at).unwrap().permissions().mode() & 0o777;
+        let set = |at: &Path, mode: u32| {
+            std::fs::set_permissions(at, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        for wanted in [
+            0o600, 0o444, 0o700, 0o755, 0o644, 0o640, 0o400, 0o666, 0o711,
+        ] {
+            for is_replacing in [false, true] {
+                head.write_all("f", "x").await.unwrap();
+                set(&source.join("f"), wanted);
+                drop(std::fs::remove_file(copy.join("f")));
+                if is_replacing {
+                    std::fs::write(copy.join("f"), "old").unwrap();
+                    set(&copy.join("f"), 0o755);
+                }
+                let (from, to) = (path("f"), path("/roots/docs/f"));
+                fs.rename(&from, &to, Replace::File).await.unwrap();
+                assert_eq!(mode(&copy.join("f")), wanted, "{wanted:o}");
+            }
+        }
+        for wanted in [0o700, 0o750, 0o711, 0o777] {
+            head.write_all("d/e/private", "x").await.unwrap();
+            set(&source.join("d"), wanted);
+            set(&source.join("d/e"), 0o700);
+            set(&source.join("d/e/private"), 0o600);
+            let to = path("/roots/docs/d");
+            fs.rename(&path("d"), &to, Replace::Never).await.unwrap();
+            let arrived = mode(&copy.join("d"));
+            assert_eq!(arrived & !wanted, 0, "{wanted:o} arrived as {arrived:o}");
+            assert_eq!(arrived & 0o700, 0o700);
+            assert_eq!(mode(&copy.join("d/e")), 0o700);
+            assert_eq!(mode(&copy.join("d/e/private")), 0o600);
+            std::fs::remove_dir_all(copy.join("d")).unwrap();
+        }
+    }
+}
+
 /// Proves H07: a tree that takes a mode and does not keep it is found out, and the source stays.
 #[tokio::test]
 async fn h07_a_tree_that_loses_modes_is_found_out() {

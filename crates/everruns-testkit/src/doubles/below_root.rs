@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchEvent, SearchQuery, SearchStream, SearchSummary, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchEvent, SearchQuery, SearchStream, SearchSummary, SessionFileSystem,
 };
 use everruns_core::path::{Mount, RootName, WorkspacePath};
 use futures::StreamExt as _;
@@ -145,6 +145,15 @@ impl SessionFileSystem for BelowRootFileSystem {
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         self.told(self.inner.create_dir(&self.below(path)).await)
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        let below = self.below(path);
+        self.told(self.inner.create_dir_within(&below, permissions).await)
     }
 
     async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {

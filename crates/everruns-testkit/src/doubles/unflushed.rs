@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, DirectoryPage, EntryIdentity, EntrySupport, FileContent, FileMode, FileStat,
-    FileSystemError, LastLink, LinkTarget, PageRequest, Precondition, ReadRange, Removal, Replace,
-    SearchQuery, SearchStream, SessionFileSystem,
+    FileSystemError, LastLink, LinkTarget, PageRequest, Permissions, Precondition, ReadRange,
+    Removal, Replace, SearchQuery, SearchStream, SessionFileSystem,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -100,6 +100,15 @@ impl SessionFileSystem for UnflushedFileSystem {
 
     async fn create_dir(&self, path: &WorkspacePath) -> Result<(), FileSystemError> {
         self.inner.create_dir(path).await?;
+        Err(not_flushed(path))
+    }
+
+    async fn create_dir_within(
+        &self,
+        path: &WorkspacePath,
+        permissions: Permissions,
+    ) -> Result<(), FileSystemError> {
+        self.inner.create_dir_within(path, permissions).await?;
         Err(not_flushed(path))
     }
 

@@ -1,5 +1,5 @@
 use everruns_core::file_system::{
-    ContentVersion, FileSystemError, LinkTarget, Precondition, ReadRange, Replace,
+    ContentVersion, FileMode, FileSystemError, LinkTarget, Precondition, ReadRange, Replace,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -28,13 +28,24 @@ pub(super) async fn copy_all(
     before: Before,
     copied: &mut Vec<Copied>,
 ) -> Result<(), FileSystemError> {
-    for (_, to) in &plan.folders {
-        target.tree.errors(target.tree.files.create_dir(to).await)?;
+    for (_, to, permissions) in &plan.folders {
+        let made = match permissions {
+            Some(permissions) => target.tree.files.create_dir_within(to, *permissions).await,
+            None => target.tree.files.create_dir(to).await,
+        };
+        target.tree.errors(made)?;
     }
     for planned in &plan.entries {
         match &planned.what {
-            What::File { executable } => {
-                copy_file(source, target, planned, *executable, before, copied).await?;
+            What::File {
+                executable,
+                permissions,
+            } => {
+                let mode = target.mode(*executable, *permissions, before);
+                copy_file(source, target, planned, mode, before, copied).await?;
+                target
+                    .must_be_as(&planned.to, *executable, *permissions)
+                    .await?;
             }
             What::Link(text) => copy_link(target, planned, text, before.replace, copied).await?,
         }
@@ -46,13 +57,12 @@ async fn copy_file(
     source: &End<'_>,
     target: &End<'_>,
     Planned { from, to, .. }: &Planned,
-    executable: bool,
+    mode: FileMode,
     before: Before,
     copied: &mut Vec<Copied>,
 ) -> Result<(), FileSystemError> {
     let content = source.tree.files.read(from, ReadRange::ALL).await;
     let content = source.tree.errors(content)?;
-    let mode = before.mode(executable);
     let bytes = content.bytes().clone();
     let written = target.write(to, bytes, mode, before.precondition()).await;
     let there = match &written {
@@ -76,13 +86,6 @@ async fn copy_file(
             path: target.tree.outward(to),
             expected: Precondition::Matches(content.version()),
             current: Some(kept.version()),
-        });
-    }
-    // As on a disk that has no modes and does not say so.
-    if target.stat(to).await?.executable != executable {
-        return Err(FileSystemError::Unsupported {
-            path: target.tree.outward(to),
-            what: "modes of files",
         });
     }
     Ok(())
@@ -162,7 +165,7 @@ impl End<'_> {
             entry.must_be_two(self, target).await?;
             note(entry.what.remove(self, &entry.from).await)?;
         }
-        for (folder, _) in plan.folders.iter().rev() {
+        for (folder, ..) in plan.folders.iter().rev() {
             note(self.remove(folder, Precondition::Any).await)?;
         }
         all
@@ -180,7 +183,7 @@ impl End<'_> {
             };
             all &= self.is_taken_back(&entry.to, removed).await;
         }
-        for (_, folder) in plan.folders.iter().rev() {
+        for (_, folder, _) in plan.folders.iter().rev() {
             let removed = self.remove(folder, Precondition::Any).await;
             all &= self.is_taken_back(folder, removed).await;
         }

@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use everruns_core::file_system::{
     ContentVersion, FileKind, FileMode, FileStat, FileSystemError, Hidden, LinkTarget, PageRequest,
-    Precondition, Removal, Replace,
+    Permissions, Precondition, Removal, Replace,
 };
 use everruns_core::path::WorkspacePath;
 
@@ -52,6 +52,42 @@ impl<'a> End<'a> {
 
     pub(super) async fn stat(&self, path: &WorkspacePath) -> Result<FileStat, FileSystemError> {
         self.tree.errors(self.tree.files.stat(path).await)
+    }
+
+    /// How to write a file with this mode here.
+    pub(super) fn mode(
+        &self,
+        executable: bool,
+        permissions: Option<Permissions>,
+        before: Before,
+    ) -> FileMode {
+        match permissions {
+            Some(permissions) if self.tree.files.supports(&self.path).executables => {
+                FileMode::Exact(permissions)
+            }
+            _ => before.mode(executable),
+        }
+    }
+
+    /// Finds out a disk that has no modes and does not say so.
+    pub(super) async fn must_be_as(
+        &self,
+        path: &WorkspacePath,
+        executable: bool,
+        permissions: Option<Permissions>,
+    ) -> Result<(), FileSystemError> {
+        let stat = self.stat(path).await?;
+        let is_wider = matches!(
+            (stat.permissions, permissions),
+            (Some(copy), Some(source)) if copy.exceed(source)
+        );
+        if stat.executable == executable && !is_wider {
+            return Ok(());
+        }
+        Err(FileSystemError::Unsupported {
+            path: self.tree.outward(path),
+            what: "modes of files",
+        })
     }
 
     pub(super) async fn read_link(

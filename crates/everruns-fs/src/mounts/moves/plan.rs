@@ -1,4 +1,6 @@
-use everruns_core::file_system::{FileKind, FileStat, FileSystemError, LastLink, LinkTarget};
+use everruns_core::file_system::{
+    FileKind, FileStat, FileSystemError, LastLink, LinkTarget, Permissions,
+};
 use everruns_core::path::WorkspacePath;
 
 use super::end::End;
@@ -7,7 +9,7 @@ use crate::swap_folder::swap_folder;
 /// What a move is about to copy, folders before what is in them.
 #[derive(Default)]
 pub(super) struct Plan {
-    pub(super) folders: Vec<(WorkspacePath, WorkspacePath)>,
+    pub(super) folders: Vec<(WorkspacePath, WorkspacePath, Option<Permissions>)>,
     pub(super) entries: Vec<Planned>,
 }
 
@@ -19,7 +21,10 @@ pub(super) struct Planned {
 }
 
 pub(super) enum What {
-    File { executable: bool },
+    File {
+        executable: bool,
+        permissions: Option<Permissions>,
+    },
     Link(LinkTarget),
 }
 
@@ -38,11 +43,12 @@ impl Plan {
                 FileKind::Directory => {
                     // The last one in is looked at first, so this goes by name.
                     open.extend(source.entries(&from, &to).await?.into_iter().rev());
-                    plan.folders.push((from, to));
+                    plan.folders.push((from, to, stat.permissions));
                     continue;
                 }
                 FileKind::File => What::File {
                     executable: stat.executable,
+                    permissions: stat.permissions,
                 },
                 FileKind::Symlink => What::Link(source.read_link(&from).await?),
                 _ => {
@@ -81,7 +87,9 @@ impl<'a> Keeper<'a> {
         let supports = self.target.tree.files.supports(to);
         let outward = |path: &WorkspacePath| self.target.tree.outward(path);
         let missing = match what {
-            What::File { executable: true } if !supports.executables => "executable files",
+            What::File {
+                executable: true, ..
+            } if !supports.executables => "executable files",
             What::Link(_) if !supports.links => "symbolic links",
             What::File { .. } => return Ok(()),
             What::Link(text) => {

@@ -34,12 +34,14 @@ impl Entry {
                 size: 0,
                 executable: false,
                 modified: None,
+                permissions: None,
             },
             Self::File { size, modified, .. } => FileStat {
                 kind: FileKind::File,
                 size: *size,
                 executable: false,
                 modified: Some(*modified),
+                permissions: None,
             },
         }
     }
