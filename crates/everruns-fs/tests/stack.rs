@@ -24,6 +24,8 @@ mod memory_backend;
 mod memory_history;
 #[path = "stack/memory_lineage.rs"]
 mod memory_lineage;
+#[path = "stack/memory_lineage_model.rs"]
+mod memory_lineage_model;
 #[path = "stack/memory_patch.rs"]
 mod memory_patch;
 #[path = "stack/model/mod.rs"]
