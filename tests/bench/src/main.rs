@@ -40,6 +40,9 @@ struct Args {
     /// Only groups whose name holds this text: heads, files, memory, turns
     #[arg(long, default_value = "")]
     only: String,
+    /// Measure these handles alone, in the first folder
+    #[arg(long, hide = true)]
+    idle: Option<turns::Idle>,
 }
 
 #[tokio::main]
@@ -51,6 +54,9 @@ async fn main() -> anyhow::Result<()> {
     } else {
         args.folder.clone()
     };
+    if let Some(idle) = args.idle {
+        return turns::tell(idle, &folders[0]).await;
+    }
     let mut table = table::Table::default();
     for folder in &folders {
         let scratch = tempfile::Builder::new()

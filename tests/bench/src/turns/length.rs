@@ -9,6 +9,7 @@ use everruns::session::{
 };
 use everruns::{Engine, SessionId};
 
+use super::alone::{self, Idle, Kept};
 use super::{IDLE_LIMIT, agent, resident, turns};
 use crate::bar::Bar;
 use crate::measure::Samples;
@@ -21,8 +22,8 @@ const SHORT: u64 = 100;
 const RESUME_LIMIT: f64 = 1.5;
 /// Handles on sessions that are idle after a turn, the events of each, and how many of them come first, to fill what
 /// the process keeps for itself.
-const HANDLES: usize = 60;
-const FIRST: usize = 10;
+const HANDLES: usize = 200;
+const FIRST: usize = 50;
 const EVENTS: u64 = 4_000;
 
 pub(super) async fn measure(
@@ -33,7 +34,7 @@ pub(super) async fn measure(
 ) -> anyhow::Result<()> {
     let engine = Engine::local(scratch.join("long")).await?;
     resume(table, &engine, rounds, records).await?;
-    handles(table, &engine, records).await
+    handles(table, scratch, records)
 }
 
 /// A closed session with so many events; its head is there while this process lives.
@@ -85,27 +86,36 @@ async fn resume(
 }
 
 /// Memory that grows with the number of handles, each idle after a turn of a long conversation.
-async fn handles(table: &mut Table, engine: &Engine, records: &str) -> anyhow::Result<()> {
+fn handles(table: &mut Table, scratch: &Path, records: &str) -> anyhow::Result<()> {
+    let Kept { kib, .. } = alone::kept(Idle::LongConversations, scratch)?;
+    table.figure_within(
+        format!("memory of one of {HANDLES} idle handles, {EVENTS} events each, {records}"),
+        format!("{kib} KiB"),
+        &format!("< {IDLE_LIMIT} KiB"),
+        kib < IDLE_LIMIT,
+    );
+    Ok(())
+}
+
+/// What one of the handles keeps, in this process.
+pub(super) async fn kept(scratch: &Path) -> anyhow::Result<Kept> {
+    let engine = Engine::local(scratch.join("handles")).await?;
     let mut kept = Vec::with_capacity(HANDLES);
     let mut before = 0;
     for number in 0..HANDLES {
         if number == FIRST {
             before = resident()?;
         }
-        let id = recorded(engine, EVENTS).await?;
+        let id = recorded(&engine, EVENTS).await?;
         let session = engine.resume(&id).await?;
         turns(&session, 1).await?;
         session.close().await;
         kept.push(session);
     }
-    let each = resident()?.saturating_sub(before) / (HANDLES - FIRST) as u64;
-    table.figure_within(
-        format!("memory of one of {HANDLES} idle handles, {EVENTS} events each, {records}"),
-        format!("{each} KiB"),
-        &format!("< {IDLE_LIMIT} KiB"),
-        each < IDLE_LIMIT,
-    );
-    Ok(())
+    Ok(Kept {
+        kib: resident()?.saturating_sub(before) / (HANDLES - FIRST) as u64,
+        open_files: 0,
+    })
 }
 
 /// Appends turns that ended, without running any.

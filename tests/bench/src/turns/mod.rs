@@ -1,5 +1,6 @@
 //! Turns with a model that costs nothing: what the engine itself costs, in time and memory.
 
+mod alone;
 mod appends;
 mod length;
 mod model;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use everruns::{Agent, Engine, Session, WorkspacePolicy};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
+pub(crate) use self::alone::{Idle, tell};
 use self::model::Steady;
 use crate::bar::Bar;
 use crate::measure::Samples;
@@ -38,8 +40,7 @@ pub(crate) async fn measure(
 ) -> anyhow::Result<()> {
     let place = place.display();
     let records = format!("records in SQLite in {place}");
-    // First, as what others have freed would hide what the handles take.
-    on_git::measure(table, scratch, &records).await?;
+    on_git::measure(table, scratch, &records)?;
     many(table).await?;
     long(table, &Engine::new(), rounds, "records in memory").await?;
     let durable = Engine::local(scratch.join("sessions")).await?;

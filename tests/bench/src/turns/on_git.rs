@@ -12,24 +12,38 @@ use everruns::{Agent, Engine, LocalGitWorkspace, Workspace, WorkspacePolicy};
 use futures::{StreamExt as _, stream};
 use serde_json::json;
 
+use super::alone::{self, Idle, Kept};
 use super::{IDLE_LIMIT, resident, turns};
 use crate::git::{self, Project};
 use crate::table::Table;
 
 /// Sessions, and how many of them come first, to fill what the process keeps for itself.
-const HANDLES: usize = 800;
-const FIRST: usize = 400;
+const HANDLES: usize = 600;
+const FIRST: usize = 300;
 /// The files of the repository, and those of them that each session reads.
-const FILES: usize = 2_000;
+const FILES: usize = 1_000;
 const READ: usize = 50;
 /// How many of them it reads at once. Were it all, what is measured would be the memory of the threads that read.
 const AT_ONCE: usize = 5;
 
-pub(super) async fn measure(
-    table: &mut Table,
-    scratch: &Path,
-    records: &str,
-) -> anyhow::Result<()> {
+pub(super) fn measure(table: &mut Table, scratch: &Path, records: &str) -> anyhow::Result<()> {
+    let kept = alone::kept(Idle::GitHeads, scratch)?;
+    let name = format!("one of {HANDLES} idle handles on Git heads of {FILES} files, {READ} read");
+    table.figure_within(
+        format!("memory of {name}, {records}"),
+        format!("{} KiB", kept.kib),
+        &format!("< {IDLE_LIMIT} KiB"),
+        kept.kib < IDLE_LIMIT,
+    );
+    table.note(
+        format!("files that each of them keeps open, {records}"),
+        kept.open_files.to_string(),
+    );
+    Ok(())
+}
+
+/// What one of the handles keeps, in this process.
+pub(super) async fn kept(scratch: &Path) -> anyhow::Result<Kept> {
     let project = Project::generated(&scratch.join("project-on-git"), FILES)?;
     let backend = Arc::new(LocalGitWorkspace::new(scratch.join("state-on-git"))?);
     let workspace = Workspace::open(backend, project.folder.to_string_lossy()).await?;
@@ -53,25 +67,15 @@ pub(super) async fn measure(
         kept.push(session);
     }
     let counted = (HANDLES - FIRST) as u64;
-    let each = resident()?.saturating_sub(before.0) / counted;
-    let name = format!("one of {HANDLES} idle handles on Git heads of {FILES} files, {READ} read");
-    table.figure_within(
-        format!("memory of {name}, {records}"),
-        format!("{each} KiB"),
-        &format!("< {IDLE_LIMIT} KiB"),
-        each < IDLE_LIMIT,
-    );
-    let opened = open_files()?.saturating_sub(before.1);
-    table.note(
-        format!("files that all but {FIRST} of them keep open, {records}"),
-        opened.to_string(),
-    );
-    Ok(())
+    Ok(Kept {
+        kib: resident()?.saturating_sub(before.0) / counted,
+        open_files: open_files()?.saturating_sub(before.1) / counted,
+    })
 }
 
 /// How many descriptors this process has open.
-fn open_files() -> anyhow::Result<usize> {
-    Ok(std::fs::read_dir("/proc/self/fd")?.count())
+fn open_files() -> anyhow::Result<u64> {
+    Ok(std::fs::read_dir("/proc/self/fd")?.count() as u64)
 }
 
 /// Reads all the files in each of its turns, and then says that it is done.
