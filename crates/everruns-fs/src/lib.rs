@@ -20,7 +20,7 @@ mod seeded;
 mod swap_folder;
 
 pub use audit::{AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, AuditSink};
-pub use backend::{DirectoryWorkspaceBackend, MemoryWorkspaceBackend};
+pub use backend::{DirectoryWorkspaceBackend, MemoryCommit, MemoryWorkspaceBackend};
 pub use limits::{FileLimits, FileUsage, LimitsFileSystem};
 pub use memory::{MemoryFileSystem, MemoryOptions};
 pub use mounts::{MountedFileSystem, RootAccess, RootError, WorkspaceRootSet};

@@ -20,6 +20,8 @@ mod limits;
 mod memory;
 #[path = "stack/memory_backend.rs"]
 mod memory_backend;
+#[path = "stack/memory_commits.rs"]
+mod memory_commits;
 #[path = "stack/memory_history.rs"]
 mod memory_history;
 #[path = "stack/memory_lineage.rs"]

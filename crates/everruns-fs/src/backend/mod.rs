@@ -4,4 +4,4 @@ mod directory;
 mod memory;
 
 pub use directory::DirectoryWorkspaceBackend;
-pub use memory::MemoryWorkspaceBackend;
+pub use memory::{MemoryCommit, MemoryWorkspaceBackend};

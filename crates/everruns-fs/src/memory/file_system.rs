@@ -105,6 +105,16 @@ impl MemoryFileSystem {
         mem::replace(&mut self.locked().tree, tree)
     }
 
+    /// Puts what `make` makes of the present state in its place, and gives that back; when it fails, nothing changes.
+    pub(crate) fn exchange<E>(
+        &self,
+        make: impl FnOnce(&Tree) -> Result<Tree, E>,
+    ) -> Result<Tree, E> {
+        let mut state = self.locked();
+        let made = make(&state.tree)?;
+        Ok(mem::replace(&mut state.tree, made))
+    }
+
     /// Takes the files away; every later call fails with `reason`.
     pub(crate) fn close(&self, reason: &'static str) -> Tree {
         let nothing = Tree::empty(DigestKey::of_no_revision(), self.shared.options.clock.now());

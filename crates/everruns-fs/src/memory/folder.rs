@@ -2,7 +2,7 @@ use everruns_core::clock::Timestamp;
 
 use super::below::Below;
 use super::children::Children;
-use super::digest::DigestKey;
+use super::digest::{Digest, DigestKey};
 use super::node::Node;
 
 /// A folder. It changes only while nothing shares it.
@@ -36,6 +36,11 @@ impl Folder {
     /// Whether all files below are the same, whenever they were written. Both are of trees of one key.
     pub(super) fn has_same_files(&self, other: &Self) -> bool {
         self.below.files == other.below.files
+    }
+
+    /// Whether there is a file anywhere below.
+    pub(crate) fn has_files(&self) -> bool {
+        self.below.files != Digest::default()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

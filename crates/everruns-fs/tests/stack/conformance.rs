@@ -220,6 +220,8 @@ async fn memory_backend_keeps_the_contract() {
             .can(Capabilities {
                 revisions: true,
                 merges_into: Some("main".to_owned()),
+                commits: true,
+                patches: true,
                 ..Capabilities::default()
             })
             .other_workspace("another project")

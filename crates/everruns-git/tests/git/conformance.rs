@@ -22,6 +22,8 @@ async fn c23_the_backend_keeps_its_contract() {
             .can(workspace_backend::Capabilities {
                 revisions: true,
                 merges_into: Some("target".to_owned()),
+                commits: true,
+                patches: true,
                 ..workspace_backend::Capabilities::default()
             })
             .also_at(text(&project.join("src")))

@@ -3,15 +3,14 @@ use everruns_core::workspace::{
     RestorePlan, RestoreReceipt, RestoreStep, WorkspaceCheckpoint, WorkspaceError,
 };
 
-use super::lineage::Lineage;
 use super::resource::MemoryHead;
 use super::state::HeadState;
 use crate::disk::blocking;
 use crate::memory::{Tree, changes};
 
 impl HeadState {
-    /// Records `tree` as the head's state. A state that the head was made from, or that a checkpoint of it holds, needs
-    /// no new record unless a new label is to be kept, or merges have moved where the next ones start.
+    /// Records `tree` as the head's state. A state that the head's last commit holds, or a checkpoint that was taken at the
+    /// same commit, needs no new record unless a new label is to be kept, or merges have moved where the next ones start.
     fn record(&mut self, tree: &Tree, label: Option<&str>, now: Timestamp) -> WorkspaceCheckpoint {
         let revision = tree.revision();
         if let Some(same) = self.kept.same(&revision, &self.lineage)
@@ -19,9 +18,7 @@ impl HeadState {
         {
             return same.clone();
         }
-        let is_base =
-            revision == self.descriptor.base && self.lineage.is_same(&Lineage::at(tree.clone()));
-        let needs_record = !is_base || label.is_some();
+        let needs_record = !self.lineage.is_committed(tree) || label.is_some();
         let checkpoint = WorkspaceCheckpoint {
             head_id: self.descriptor.id.clone(),
             number: if needs_record {
@@ -32,7 +29,7 @@ impl HeadState {
             revision,
             created_at: now,
             label: label.map(str::to_owned),
-            uncommitted: !tree.has_same_files(&self.base),
+            uncommitted: self.lineage.is_changed(tree),
             location: None,
             changed_paths: None,
             uncaptured: Vec::new(),
@@ -70,15 +67,19 @@ impl MemoryHead {
         let now = self.shared.options.clock.now();
         let (kept, before, target) = self.locked(|state| {
             let workspace = state.workspace(&self.descriptor.workspace_id)?;
-            let target = workspace.checkpoint(&checkpoint.revision)?.tree().clone();
-            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            let named = workspace.checkpoint(&checkpoint.revision)?;
+            let target = named.tree().clone();
+            let place = workspace.lineage_at(checkpoint);
+            let place = place.unwrap_or_else(|| named.lineage());
+            let head = workspace.head_mut(&self.descriptor.id)?;
             head.not_destroyed()?;
             // What was there until the very moment of the exchange is what is kept.
             let before = head.files.replace(target.clone());
             let kept = head.record(&before, None, now);
             let lineage = head.lineage.clone();
-            let workspace = state.workspace(&self.descriptor.workspace_id)?;
+            head.lineage.unfinished = place.unfinished;
             workspace.keep(&before, lineage);
+            workspace.set_last(&self.descriptor.id, &place.last)?;
             Ok((kept, before, target))
         })?;
         let changed = blocking(move || Ok(changed_paths(&before, &target))).await?;
@@ -88,24 +89,21 @@ impl MemoryHead {
         })
     }
 
-    /// Records the last state of a head that ends; `None` when it is the one that it was made from, with nothing to merge.
+    /// Records the last state of a head that ends; `None` when its last commit holds it, with nothing to merge.
     pub(super) fn keep_last(
         head: &mut HeadState,
         last: &Tree,
         now: Timestamp,
     ) -> Option<WorkspaceCheckpoint> {
-        let revision = last.revision();
-        let is_as_begun = revision == head.descriptor.base && !head.has_merged;
-        if is_as_begun {
+        if head.lineage.is_committed(last) {
             return None;
         }
-        let checkpoint = head.record(last, None, now);
-        (checkpoint.number != 0).then_some(checkpoint)
+        Some(head.record(last, None, now))
     }
 }
 
-/// What bringing `now` to `target` would do.
-pub(super) fn plan(now: &Tree, target: &Tree) -> RestorePlan {
+/// What bringing `now` to `target` would do; the head's branch moves to `branch_to`, if it does.
+pub(super) fn plan(now: &Tree, target: &Tree, branch_to: Option<String>) -> RestorePlan {
     let steps = changes(now, target).into_iter().map(|change| RestoreStep {
         path: change.path.relative().to_owned(),
         removes: change.after.is_none(),
@@ -113,7 +111,7 @@ pub(super) fn plan(now: &Tree, target: &Tree) -> RestorePlan {
     RestorePlan {
         steps: steps.collect(),
         blocked: Vec::new(),
-        branch_to: None,
+        branch_to,
     }
 }
 

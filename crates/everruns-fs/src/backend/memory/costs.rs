@@ -6,7 +6,8 @@ use bytes::Bytes;
 use everruns_core::file_system::{PageRequest, Precondition};
 use everruns_core::path::WorkspacePath;
 use everruns_core::workspace::{
-    MergeOutcome, Workspace, WorkspaceBackend, WorkspaceCheckpoint, WorkspaceHead,
+    CommitRequest, DiffRequest, MergeOutcome, UpdateOutcome, Workspace, WorkspaceBackend,
+    WorkspaceCheckpoint, WorkspaceHead,
 };
 
 use super::MemoryWorkspaceBackend;
@@ -145,7 +146,7 @@ async fn heads_begin_and_end_without_a_look_at_files() {
     // Of a destroyed head there is what its receipt names, and nothing else.
     let mut state = large.backend.shared.state();
     let dead = state.head(large.workspace.id(), fork.id()).unwrap();
-    for tree in [&dead.base, &dead.lineage.branch, &dead.files.tree()] {
+    for tree in [&dead.base, &dead.lineage.last.tree, &dead.files.tree()] {
         assert_eq!(tree.total_bytes(), 0);
     }
 }
@@ -212,6 +213,65 @@ async fn a_merge_looks_at_what_changed() {
     let plain = (FOLDERS * FILES - 4) * "as it was".len();
     let changed = 3 * "changed".len() + "of the other".len();
     assert_eq!(bytes, (plain + changed) as u64);
+}
+
+#[tokio::test]
+async fn a_commit_looks_at_what_changed() {
+    let large = Large::new().await;
+    large.change_three(&large.head, "changed").await;
+    let some = CommitRequest {
+        paths: vec!["20".to_owned(), "50/50".to_owned()],
+        ..CommitRequest::new("some")
+    };
+    let receipt = large.head.commit(some).await.unwrap();
+    assert_eq!(receipt.changed, ["20/20", "50/50"]);
+    let looked = large.looked();
+    assert!((1..=FEW).contains(&looked), "some: {looked} parts");
+    let receipt = large.head.commit(CommitRequest::new("all")).await.unwrap();
+    assert_eq!(receipt.changed, ["3/3"]);
+    let looked = large.looked();
+    assert!((1..=FEW).contains(&looked), "all: {looked} parts");
+    assert!(!large.head.status().await.unwrap().dirty);
+    large.head.fork("fork").await.unwrap();
+    assert_eq!(large.looked(), 0);
+}
+
+/// Forward, joined, and beside files that are changed and not committed.
+#[tokio::test]
+async fn an_update_looks_at_what_changed() {
+    let large = Large::new().await;
+    let other = large.workspace.head("other").create().await.unwrap();
+    for (round, text) in ["forward", "joined", "beside"].into_iter().enumerate() {
+        match text {
+            "joined" => {
+                write(&large.head, 7, 7, text).await;
+                large.head.commit(CommitRequest::new(text)).await.unwrap();
+            }
+            "beside" => write(&large.head, 8, 8, text).await,
+            _ => {}
+        }
+        large.change_three(&other, text).await;
+        let merged = other.merge_into("main").await.unwrap();
+        assert!(matches!(merged, MergeOutcome::Merged { .. }));
+        large.forget();
+        let outcome = large.head.update_from("main").await.unwrap();
+        assert_ne!(outcome, UpdateOutcome::UpToDate);
+        let looked = large.looked();
+        // More trees are compared than elsewhere: both sides, what they began with, and the files.
+        assert!((1..=2 * FEW).contains(&looked), "{text}: {looked} parts");
+        let dirty = large.head.status().await.unwrap().entries.len();
+        assert_eq!(dirty, usize::from(round == 2));
+    }
+}
+
+#[tokio::test]
+async fn a_patch_looks_at_what_changed() {
+    let large = Large::new().await;
+    large.change_three(&large.head, "changed").await;
+    let patch = large.head.patch(DiffRequest::default()).await.unwrap();
+    assert_eq!(patch.files, 3);
+    let looked = large.looked();
+    assert!((1..=FEW).contains(&looked), "{looked} parts");
 }
 
 /// In a folder of thousands of files, too, only what differs is looked at.

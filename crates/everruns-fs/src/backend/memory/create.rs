@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everruns_core::ids::{WorkspaceHeadId, WorkspaceId};
@@ -6,6 +7,7 @@ use everruns_core::workspace::{
     WorkspaceHeadName, WorkspaceHeadRequest, WorkspaceHeadState,
 };
 
+use super::commits::Note;
 use super::kept::Kept;
 use super::lineage::Lineage;
 use super::named::Named;
@@ -31,8 +33,9 @@ impl Shared {
     ) -> Result<MemoryHead, WorkspaceError> {
         let mut state = self.state();
         let workspace = state.workspace(&request.workspace_id)?;
-        let named = workspace.revision(request.revision.as_deref().unwrap_or(MAIN))?;
-        let (base, lineage) = named;
+        let text = request.revision.as_deref().unwrap_or(MAIN);
+        let (base, lineage) = workspace.revision(text)?;
+        let lineage = lineage.beginning(&base, self.note_of_beginning());
         let start = Start {
             files: base.clone(),
             base,
@@ -66,7 +69,7 @@ impl Shared {
 
     /// As [`fork`](Self::fork), with the state of a checkpoint of the workspace: its files, what its head was made from, and
     /// what that had merged when it took it. Merging the fork then brings nothing back that was merged later. Of a destroyed
-    /// head that another began from, not from a branch, what it was made from may be forgotten; then it is the branch's.
+    /// head what it was made from may be forgotten; then it is its last commit.
     pub(super) fn fork_from(
         self: &Arc<Self>,
         workspace: &WorkspaceId,
@@ -87,17 +90,17 @@ impl Shared {
         let maker = maker.ok_or_else(|| WorkspaceError::HeadNotFound {
             head: source.clone(),
         })?;
-        let lineage = match maker.kept.get(checkpoint.number) {
-            Some((kept, lineage)) if kept.revision == checkpoint.revision => lineage.clone(),
-            // What needed no record is a base, with nothing to merge.
-            None if checkpoint.number == 0 => Lineage::at(named.tree().clone()),
-            _ => named.lineage(),
-        };
+        let lineage = workspace.lineage_at(checkpoint);
+        let mut lineage = lineage.unwrap_or_else(|| named.lineage());
+        if checkpoint.number == 0 {
+            // What needed no record is a commit, with nothing to merge.
+            lineage = lineage.beginning(named.tree(), self.note_of_beginning());
+        }
         let base = if maker.receipt.is_none() {
             maker.base.clone()
         } else {
             let base = workspace.revisions.get(&maker.descriptor.base);
-            base.map_or(&lineage.branch, Named::tree).clone()
+            base.map_or(&lineage.last.tree, Named::tree).clone()
         };
         let start = Start {
             base,
@@ -109,6 +112,15 @@ impl Shared {
         self.add(workspace, name, WorkspaceHeadAccess::Isolated, start)
     }
 
+    /// What is said of the state of a checkpoint where a head begins with it.
+    fn note_of_beginning(&self) -> Note {
+        Note {
+            message: "Work that a checkpoint kept\n".to_owned(),
+            author: None,
+            at: self.options.clock.now(),
+        }
+    }
+
     fn add(
         self: &Arc<Self>,
         workspace: &mut WorkspaceState,
@@ -117,12 +129,15 @@ impl Shared {
         start: Start,
     ) -> Result<MemoryHead, WorkspaceError> {
         workspace.heads.check_name(name)?;
+        let id = WorkspaceHeadId::generate(self.entropy.as_ref());
+        let branch = branch_of(name, &id);
+        let last = Arc::clone(&start.lineage.last);
         let descriptor = WorkspaceHeadDescriptor {
-            id: WorkspaceHeadId::generate(self.entropy.as_ref()),
+            id: id.clone(),
             name: name.clone(),
             workspace_id: workspace.descriptor.id.clone(),
             base: workspace.keep_base(&start.base, &start.lineage),
-            branch: None,
+            branch: Some(branch.clone()),
             access,
             state: WorkspaceHeadState::Ready,
             created_at: self.options.clock.now(),
@@ -133,14 +148,25 @@ impl Shared {
             descriptor: descriptor.clone(),
             files: files.clone(),
             base: start.base,
+            began: Arc::clone(&last),
+            branch: branch.clone(),
+            commits: BTreeMap::new(),
             held: Arc::default(),
             owner: None,
             kept: Kept::default(),
             origin: start.origin,
             lineage: start.lineage,
-            has_merged: false,
             receipt: None,
         })?;
+        workspace.owners.insert(branch, id.clone());
+        workspace.set_last(&id, &last)?;
         Ok(MemoryHead::new(Arc::clone(self), descriptor, files))
     }
+}
+
+/// The branch of a head's commits. The end of the id keeps those of equal names apart.
+fn branch_of(name: &WorkspaceHeadName, id: &WorkspaceHeadId) -> String {
+    let id = id.to_string();
+    let end = id.len().saturating_sub(10);
+    format!("everruns/{}-{}", name.slug(), id.get(end..).unwrap_or(&id))
 }

@@ -4,9 +4,7 @@ use std::time::{Duration, Instant};
 
 use everruns_core::file_system::ContentVersion;
 use everruns_core::path::WorkspacePath;
-use everruns_core::workspace::{
-    EntryState, FileChange, FileDiff, StatusEntry, WorkspaceDiff, WorkspaceHeadStatus,
-};
+use everruns_core::workspace::{FileChange, FileDiff, WorkspaceDiff};
 
 use super::hunks;
 use crate::memory::{File, Tree, TreeChange, changes};
@@ -17,29 +15,6 @@ pub(super) const MAX_FILES: usize = 10_000;
 const MAX_LINES: usize = 200_000;
 /// How long small differences are looked for; after that coarser ones are taken.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How the files differ from what the head was made from.
-pub(super) fn status(base: &Tree, now: &Tree, archived: bool) -> WorkspaceHeadStatus {
-    let entries: Vec<StatusEntry> = changes(base, now)
-        .into_iter()
-        .map(|change| StatusEntry {
-            path: change.path.relative().to_owned(),
-            staged: EntryState::Unmodified,
-            unstaged: match (&change.before, &change.after) {
-                (None, _) => EntryState::Untracked,
-                (Some(_), None) => EntryState::Deleted,
-                (Some(_), Some(_)) => EntryState::Modified,
-            },
-            original: None,
-        })
-        .collect();
-    WorkspaceHeadStatus {
-        dirty: !entries.is_empty(),
-        archived,
-        entries,
-        ..WorkspaceHeadStatus::default()
-    }
-}
 
 /// How two states differ, in the files after the first `skip`, `limit` at most. A file that moved without a change is told
 /// as renamed.

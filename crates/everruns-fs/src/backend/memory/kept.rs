@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use everruns_core::workspace::WorkspaceCheckpoint;
 
+use super::commits::Commit;
 use super::lineage::Lineage;
-use crate::memory::Tree;
 
 /// The checkpoints of a head. One is found by its revision without a look at the others.
 #[derive(Debug, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct One {
     checkpoint: WorkspaceCheckpoint,
-    /// That of the head when it was taken, with the merges of this very state since.
+    /// Where the head stood when it was taken, with the merges of this very state since.
     lineage: Lineage,
 }
 
@@ -46,16 +47,14 @@ impl Kept {
         Some((&one.checkpoint, &one.lineage))
     }
 
-    /// Notes that a branch holds this state by now. Gives what is no longer needed.
-    pub(super) fn note_merged(&mut self, branch: &str, state: &Tree) -> Vec<Tree> {
-        let numbers = self.by_revision.get(&state.revision());
-        let mut before = Vec::new();
+    /// Notes that a branch holds the state of `work` by now.
+    pub(super) fn note_merged(&mut self, work: &Arc<Commit>) {
+        let numbers = self.by_revision.get(&work.tree.revision());
         for number in numbers.into_iter().flatten() {
             if let Some(one) = self.by_number.get_mut(number) {
-                before.extend(one.lineage.merged.set(branch, state.clone()));
+                one.lineage.merged = Some(Arc::clone(work));
             }
         }
-        before
     }
 
     /// The number that the next one gets. The latest is never forgotten, so none is given twice.

@@ -1,21 +1,16 @@
 use std::mem;
+use std::sync::Arc;
 
 use everruns_core::workspace::{
     ArchiveReceipt, DestroyReceipt, WorkspaceError, WorkspaceHeadState,
 };
 
+use super::commits::{Commit, Note};
 use super::lineage::Lineage;
 use super::reference::reference;
 use super::resource::MemoryHead;
 
 impl MemoryHead {
-    pub(super) fn is_archived(&self) -> Result<bool, WorkspaceError> {
-        self.locked(|state| {
-            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
-            Ok(head.descriptor.state == WorkspaceHeadState::Archived)
-        })
-    }
-
     pub(super) fn archive_head(&self) -> Result<ArchiveReceipt, WorkspaceError> {
         self.locked(|state| {
             let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
@@ -23,7 +18,7 @@ impl MemoryHead {
             head.descriptor.state = WorkspaceHeadState::Archived;
             Ok(ArchiveReceipt {
                 head_id: self.descriptor.id.clone(),
-                branch: None,
+                branch: Some(head.branch.clone()),
                 location: None,
             })
         })
@@ -40,9 +35,10 @@ impl MemoryHead {
             head.not_held()?;
             let last = head.files.close("its head was destroyed");
             let checkpoint = Self::keep_last(head, &last, now);
+            let has_commits = !Arc::ptr_eq(&head.lineage.last, &head.began);
             let receipt = DestroyReceipt {
                 head_id: self.descriptor.id.clone(),
-                kept_branch: None,
+                kept_branch: has_commits.then(|| head.branch.clone()),
                 kept_ref: checkpoint.as_ref().map(reference),
                 checkpoint,
                 also_kept: Vec::new(),
@@ -53,14 +49,22 @@ impl MemoryHead {
             head.receipt = Some(receipt.clone());
             let nothing = head.files.tree();
             let base = mem::replace(&mut head.base, nothing.clone());
+            let nothing = Commit::new(nothing, Vec::new(), Note::nothing(now));
+            let began = mem::replace(&mut head.began, Arc::clone(&nothing));
             let lineage = mem::replace(&mut head.lineage, Lineage::at(nothing));
-            let is_kept = receipt.checkpoint.is_some();
+            let commits = mem::take(&mut head.commits);
+            let branch = head.branch.clone();
             let workspace = state.workspace(&self.descriptor.workspace_id)?;
-            if is_kept {
+            workspace.owners.remove(&branch);
+            if !has_commits {
+                workspace.branches.remove(&branch);
+            }
+            if receipt.checkpoint.is_some() {
                 workspace.keep(&last, lineage.clone());
             }
             let forgotten = workspace.forget(&self.descriptor.base);
-            Ok((receipt, Some((last, base, lineage, forgotten))))
+            let freed = (last, base, began, lineage, commits, forgotten);
+            Ok((receipt, Some(freed)))
         })?;
         Ok(receipt)
     }

@@ -4,16 +4,17 @@ use async_trait::async_trait;
 use everruns_core::file_system::SessionFileSystem;
 use everruns_core::ids::{SessionId, WorkspaceBackendId};
 use everruns_core::workspace::{
-    ArchiveReceipt, BindingPayload, DestroyReceipt, DiffBase, DiffRequest, HeadHold, MergeOutcome,
-    MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt, WorkspaceBinding, WorkspaceCheckpoint,
-    WorkspaceDiff, WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
-    WorkspaceHeadResource, WorkspaceHeadStatus, WorkspacePatch,
+    ArchiveReceipt, BindingPayload, CommitReceipt, CommitRequest, DestroyReceipt, DiffBase,
+    DiffRequest, HeadHold, MergeOutcome, MergeRequest, PruneReceipt, RestorePlan, RestoreReceipt,
+    UpdateOutcome, UpdateRequest, WorkspaceBinding, WorkspaceCheckpoint, WorkspaceDiff,
+    WorkspaceError, WorkspaceHeadAccess, WorkspaceHeadDescriptor, WorkspaceHeadName,
+    WorkspaceHeadResource, WorkspaceHeadState, WorkspaceHeadStatus, WorkspacePatch,
 };
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
 use super::workspace_backend::Shared;
-use super::{checkpoints, diff, patch};
+use super::{checkpoints, diff, patch, status};
 use crate::disk::blocking;
 use crate::memory::{MemoryFileSystem, Tree};
 
@@ -173,9 +174,13 @@ impl WorkspaceHeadResource for MemoryHead {
     }
 
     async fn status(&self) -> Result<WorkspaceHeadStatus, WorkspaceError> {
-        let (base, now) = self.states(&DiffBase::HeadBase, None)?;
-        let archived = self.is_archived()?;
-        Ok(blocking(move || Ok(diff::status(&base, &now, archived))).await?)
+        let (lineage, now, archived) = self.locked(|state| {
+            let head = state.head(&self.descriptor.workspace_id, &self.descriptor.id)?;
+            head.not_destroyed()?;
+            let archived = head.descriptor.state == WorkspaceHeadState::Archived;
+            Ok((head.lineage.clone(), head.files.tree(), archived))
+        })?;
+        Ok(blocking(move || Ok(status::status(&lineage, &now, archived))).await?)
     }
 
     async fn checkpoint(&self, label: Option<&str>) -> Result<WorkspaceCheckpoint, WorkspaceError> {
@@ -202,7 +207,14 @@ impl WorkspaceHeadResource for MemoryHead {
     ) -> Result<RestorePlan, WorkspaceError> {
         let target = DiffBase::Checkpoint(checkpoint.clone());
         let (target, now) = self.states(&target, None)?;
-        Ok(blocking(move || Ok(checkpoints::plan(&now, &target))).await?)
+        let branch_to = self.locked(|state| {
+            let workspace = state.workspace(&self.descriptor.workspace_id)?;
+            let last = &workspace.head(&self.descriptor.id)?.lineage.last;
+            let place = workspace.lineage_at(checkpoint);
+            let moves = place.filter(|place| !Arc::ptr_eq(&place.last, last));
+            Ok(moves.map(|place| place.last.tree.revision()))
+        })?;
+        Ok(blocking(move || Ok(checkpoints::plan(&now, &target, branch_to))).await?)
     }
 
     async fn prune_checkpoints(&self, keep: usize) -> Result<PruneReceipt, WorkspaceError> {
@@ -246,6 +258,14 @@ impl WorkspaceHeadResource for MemoryHead {
         let (workspace, head) = (&self.descriptor.workspace_id, &self.descriptor.id);
         let fork = self.shared.fork_from(workspace, head, &name, checkpoint)?;
         Ok(Arc::new(fork))
+    }
+
+    async fn commit(&self, request: CommitRequest) -> Result<CommitReceipt, WorkspaceError> {
+        self.commit_files(request).await
+    }
+
+    async fn update_from(&self, request: UpdateRequest) -> Result<UpdateOutcome, WorkspaceError> {
+        self.update(request).await
     }
 
     async fn merge_into(&self, request: MergeRequest) -> Result<MergeOutcome, WorkspaceError> {

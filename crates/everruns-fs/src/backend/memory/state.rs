@@ -8,6 +8,7 @@ use everruns_core::workspace::{
     WorkspaceHeadState,
 };
 
+use super::commits::Commit;
 use super::heads::Heads;
 use super::kept::Kept;
 use super::lineage::Lineage;
@@ -24,7 +25,10 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct WorkspaceState {
     pub(super) descriptor: WorkspaceDescriptor,
-    pub(super) branches: BTreeMap<String, Tree>,
+    /// Where each branch is. Each head has one of its own, which stays when the head is destroyed.
+    pub(super) branches: BTreeMap<String, Arc<Commit>>,
+    /// The head of each branch that is a head's own.
+    pub(super) owners: BTreeMap<String, WorkspaceHeadId>,
     /// Every state that has a name: bases, checkpoints and what branches pointed to.
     pub(super) revisions: BTreeMap<String, Named>,
     pub(super) heads: Heads,
@@ -36,6 +40,12 @@ pub(super) struct HeadState {
     pub(super) files: MemoryFileSystem,
     /// What it was made from; nothing once it is destroyed, as its lineage.
     pub(super) base: Tree,
+    /// Where its branch was first.
+    pub(super) began: Arc<Commit>,
+    /// The branch of its commits.
+    pub(super) branch: String,
+    /// The latest commit that its branch was at with each state, by revision.
+    pub(super) commits: BTreeMap<String, Arc<Commit>>,
     /// The session that has the head, when it is isolated.
     pub(super) owner: Option<SessionId>,
     /// Each turn that runs on it has a clone.
@@ -44,8 +54,6 @@ pub(super) struct HeadState {
     /// The state of the checkpoint that it was forked from.
     pub(super) origin: Option<String>,
     pub(super) lineage: Lineage,
-    /// Whether its merges start elsewhere than when it began.
-    pub(super) has_merged: bool,
     /// Set once it is destroyed.
     pub(super) receipt: Option<DestroyReceipt>,
 }
@@ -76,11 +84,11 @@ impl State {
 }
 
 impl WorkspaceState {
-    /// The state that a branch, a revision or the reference of what a destroyed head left names, and where merges of a head
-    /// that is made from it start.
+    /// The state that a branch, a revision or the reference of what a destroyed head left names, and where a head with it
+    /// stands.
     pub(super) fn revision(&self, text: &str) -> Result<(Tree, Lineage), WorkspaceError> {
         if let Some(tip) = self.branches.get(text) {
-            return Ok((tip.clone(), Lineage::at(tip.clone())));
+            return Ok((tip.tree.clone(), Lineage::at(Arc::clone(tip))));
         }
         if let Some(left) = self.left(text) {
             return Ok(left);
@@ -93,13 +101,63 @@ impl WorkspaceState {
                 reason: if text.parse::<ContentVersion>().is_ok() {
                     "no checkpoint or base of this workspace has that revision".to_owned()
                 } else {
-                    let branches: Vec<&str> = self.branches.keys().map(String::as_str).collect();
+                    const SHOWN: usize = 5;
+                    let branches = self.branches.keys().map(String::as_str);
+                    let branches: Vec<&str> = branches
+                        .filter(|name| !self.owners.contains_key(*name))
+                        .take(SHOWN)
+                        .collect();
                     format!(
-                        "give the revision of a checkpoint, or a branch: {}",
+                        "give the revision of a checkpoint or commit, the branch of a head, or {}",
                         branches.join(", ")
                     )
                 },
             })
+    }
+
+    pub(super) fn head(&self, id: &WorkspaceHeadId) -> Result<&HeadState, WorkspaceError> {
+        let head = self.heads.get(id);
+        head.ok_or_else(|| WorkspaceError::HeadNotFound { head: id.clone() })
+    }
+
+    pub(super) fn head_mut(
+        &mut self,
+        id: &WorkspaceHeadId,
+    ) -> Result<&mut HeadState, WorkspaceError> {
+        let head = self.heads.get_mut(id);
+        head.ok_or_else(|| WorkspaceError::HeadNotFound { head: id.clone() })
+    }
+
+    /// The head that has files of a branch.
+    pub(super) fn holder(&self, branch: &str) -> Option<WorkspaceHeadId> {
+        let owner = self.owners.get(branch)?;
+        let is_there = self.heads.get(owner)?.receipt.is_none();
+        is_there.then(|| owner.clone())
+    }
+
+    /// Has the branch of a head, and the head, be at a commit, which is kept for good.
+    pub(super) fn move_head(
+        &mut self,
+        id: &WorkspaceHeadId,
+        commit: &Arc<Commit>,
+    ) -> Result<(), WorkspaceError> {
+        self.keep_commit(commit);
+        self.set_last(id, commit)
+    }
+
+    /// As [`move_head`](Self::move_head), to where a head begins or was before.
+    pub(super) fn set_last(
+        &mut self,
+        id: &WorkspaceHeadId,
+        commit: &Arc<Commit>,
+    ) -> Result<(), WorkspaceError> {
+        let head = self.head_mut(id)?;
+        head.lineage.last = Arc::clone(commit);
+        head.commits
+            .insert(commit.tree.revision(), Arc::clone(commit));
+        let branch = head.branch.clone();
+        self.branches.insert(branch, Arc::clone(commit));
+        Ok(())
     }
 
     /// The state that a checkpoint keeps.
@@ -119,6 +177,20 @@ impl HeadState {
             Some(receipt) => Err(WorkspaceError::HeadDestroyed {
                 head: self.descriptor.id.clone(),
                 kept: receipt.kept_ref.clone(),
+            }),
+        }
+    }
+
+    pub(super) fn not_conflicted(&self) -> Result<(), WorkspaceError> {
+        match &self.lineage.unfinished {
+            None => Ok(()),
+            Some(merge) => Err(WorkspaceError::Conflicted {
+                head: self.descriptor.id.clone(),
+                files: merge
+                    .conflicts
+                    .iter()
+                    .map(|told| told.path.clone())
+                    .collect(),
             }),
         }
     }

@@ -9,6 +9,7 @@ use everruns_core::workspace::{
     WorkspaceHeadDescriptor, WorkspaceHeadRequest, WorkspaceHeadResource, WorkspaceHeadState,
 };
 
+use super::commits::{Commit, Note};
 use super::heads::Heads;
 use super::resource::MemoryHead;
 use super::state::{State, WorkspaceState};
@@ -20,13 +21,13 @@ pub(super) const MAIN: &str = "main";
 /// Keeps workspaces in memory.
 ///
 /// Any text is the locator of a workspace; the same text leads to the same one for as long as the backend
-/// lives. A workspace begins with the empty branch `main`. Heads support every operation that needs no commits, which
-/// leaves out `commit` and `update_from`: checkpoints and forks share what did not change,
-/// [`merge_into`](WorkspaceHeadResource::merge_into) merges into branches line by line. What only a checkpoint holds is in memory
-/// until [`prune_checkpoints`](WorkspaceHeadResource::prune_checkpoints) forgets it.
+/// lives. A workspace begins with the empty branch `main`. Heads support every operation: checkpoints, forks and commits share what
+/// did not change, merges and updates go line by line. Each head has a branch of its own for its commits, which stays when
+/// the head is destroyed; [`log`](Self::log) tells them. What only a checkpoint holds is in memory until
+/// [`prune_checkpoints`](WorkspaceHeadResource::prune_checkpoints) forgets it; what was committed or merged stays.
 /// Revisions are made of names, bytes and modes with a key of the backend's own, so equal states have equal revisions in one
-/// backend. Taking a checkpoint and forking cost the same for any number of files and of changes; status, differences,
-/// restores and merges cost what changed.
+/// backend. Taking a checkpoint and forking cost the same for any number of files and of changes; status, differences, patches,
+/// restores, commits, merges and updates cost what changed.
 ///
 /// Nothing outlives the backend: a binding of an earlier process is
 /// [`HeadNotFound`](WorkspaceError::HeadNotFound). Clones are the same backend.
@@ -106,14 +107,17 @@ impl WorkspaceBackend for MemoryWorkspaceBackend {
             backend: self.shared.id.clone(),
             locator: locator.to_owned(),
         };
-        let empty = Tree::empty(self.shared.key, self.shared.options.clock.now());
+        let now = self.shared.options.clock.now();
+        let empty = Tree::empty(self.shared.key, now);
+        let first = Commit::new(empty, Vec::new(), Note::nothing(now));
         let mut workspace = WorkspaceState {
             descriptor: descriptor.clone(),
-            branches: BTreeMap::from([(MAIN.to_owned(), empty.clone())]),
+            branches: BTreeMap::from([(MAIN.to_owned(), Arc::clone(&first))]),
+            owners: BTreeMap::new(),
             revisions: BTreeMap::new(),
             heads: Heads::default(),
         };
-        workspace.keep_branch(&empty);
+        workspace.keep_commit(&first);
         state
             .by_locator
             .insert(locator.to_owned(), descriptor.id.clone());

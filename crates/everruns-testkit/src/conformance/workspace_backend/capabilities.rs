@@ -26,10 +26,14 @@ pub struct Capabilities {
     pub revisions: bool,
     /// The branch that `merge_into` can move, if it can; a head made by default starts from it.
     pub merges_into: Option<String>,
+    /// `commit` and `update_from`.
+    pub commits: bool,
+    /// `patch`. The checks apply what it gives with the program `git`.
+    pub patches: bool,
 }
 
 impl Default for Capabilities {
-    /// Everything but revisions and merges.
+    /// Everything but revisions, merges, commits and patches.
     fn default() -> Self {
         Self {
             isolated: true,
@@ -42,6 +46,8 @@ impl Default for Capabilities {
             archives: true,
             revisions: false,
             merges_into: None,
+            commits: false,
+            patches: false,
         }
     }
 }

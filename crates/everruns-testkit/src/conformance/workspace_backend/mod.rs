@@ -28,6 +28,7 @@ mod bindings;
 mod capabilities;
 mod checkpoints;
 mod claims;
+mod committing;
 mod concurrency;
 mod creating;
 mod destroying;
@@ -36,9 +37,11 @@ mod dropping;
 mod forks;
 mod identity;
 mod merging;
+mod patches;
 mod reopening;
 mod status;
 mod subject;
+mod updating;
 
 pub use capabilities::Capabilities;
 pub use subject::Subject;
@@ -88,6 +91,15 @@ const CHECKS: &[Check<Subject>] = checks![
         hold_uncommitted_work, are_independent, know_their_origin, names_are_unique, unsupported_is_told,
         of_a_checkpoint_have_its_state,
     },
+    committing::{
+        leaves_the_head_clean, of_paths_leaves_the_rest, bad_messages_change_nothing, outlives_the_head,
+        is_taken_back_by_a_restore, is_in_forks, unsupported_is_told,
+    },
+    updating::{
+        brings_what_the_branch_got, joins_both_sides, local_changes_are_named_and_stay, conflicts_wait_for_a_commit,
+        a_restore_ends_a_merge, unknown_branches_are_refused,
+    },
+    patches::{are_applied_by_git, unsupported_is_told},
     merging::{moves_the_branch, unknown_branches_are_refused, unsupported_is_told},
     concurrency::{
         different_names_all_succeed, one_name_is_given_once, a_second_instance_sees_the_first,
