@@ -59,10 +59,10 @@ pub use everruns_engine::{
 };
 pub use everruns_fs::{
     AuditEvent, AuditFileSystem, AuditOperation, AuditOutcome, AuditSink,
-    DirectoryWorkspaceBackend, FileLimits, FileUsage, LimitsFileSystem, MemoryFileSystem,
-    MemoryWorkspaceBackend, MountedFileSystem, PolicyDecision, PolicyError, PolicyFileSystem,
-    RootAccess, RootError, SeedError, SeededFile, SeededFileSystem, WorkspacePolicy,
-    WorkspacePolicyBuilder, WorkspaceRootSet,
+    DirectoryWorkspaceBackend, FileLimits, FileUsage, LimitsFileSystem, MemoryCommit,
+    MemoryFileSystem, MemoryWorkspaceBackend, MountedFileSystem, PolicyDecision, PolicyError,
+    PolicyFileSystem, RootAccess, RootError, SeedError, SeededFile, SeededFileSystem,
+    WorkspacePolicy, WorkspacePolicyBuilder, WorkspaceRootSet,
 };
 #[cfg(feature = "git")]
 pub use everruns_git::{LocalGitWorkspace, LocalGitWorkspaceBuilder};
