@@ -222,6 +222,12 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("fs.rename.after-check", REPLACING_MOVE),
     ("fs.rename.after-note", REPLACING_MOVE),
     ("fs.rename.after-exchange", REPLACING_MOVE),
+    ("fs.link.before-lock", LINK),
+    ("fs.link.after-check", LINK),
+    ("fs.link.after-note", LINK),
+    ("fs.link.after-temp", LINK),
+    ("fs.link.after-rename", LINK),
+    ("fs.link.after-folder-flush", LINK),
     ("fs.write.before-undo", PUT_BACK),
     ("fs.remove.before-undo", PUT_BACK),
     ("git.objects.after-pack", PACK),
@@ -238,6 +244,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
 const PUT_BACK: &str = "comes when another program saves in the same moment; `steps.rs` of the files' tests fails there";
 
 const REPLACING_MOVE: &str = "comes when a file is moved over another one, which these scripts do not; `moves.rs` of the files' tests fails there";
+
+const LINK: &str = "comes when a link is moved to another mount, of which these scripts have none; `links.rs` of the files' tests fails and is killed there";
 
 const PACK: &str = "a pack takes more new objects than these scripts make; `crash.rs` of the Git heads' tests kills there";
 
