@@ -8,9 +8,9 @@ use super::journal::{Journal, JournalState};
 
 /// A conversation that takes more is dropped, and read again page by page when its next turn begins.
 const KEPT_BYTES: usize = 4 * 1024;
-/// What was seen of files may take so much: about as many versions as a table of 16 takes, which is never full. What was
-/// seen the longest ago is forgotten first.
-const SEEN_BYTES: usize = 2_750;
+/// What was seen of files may take so much: a dozen versions, for which a table of 16 places is enough. What was seen the
+/// longest ago is forgotten first.
+const SEEN_BYTES: usize = 2_400;
 /// How long the whole conversation is kept for a user who goes on soon.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 /// How long is kept what makes the next turn faster, or saves it from reading files again. People think for longer than

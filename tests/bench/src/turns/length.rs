@@ -7,7 +7,7 @@ use everruns::model::{StopReason, Usage};
 use everruns::session::{
     AppendRequest, EventPayload, LeaseOwner, Sequence, SessionStore, TurnOutcome,
 };
-use everruns::{Engine, SessionId};
+use everruns::{Agent, Engine, SessionId};
 
 use super::alone::{self, Idle, Kept};
 use super::{IDLE_LIMIT, agent, resident, turns};
@@ -38,8 +38,8 @@ pub(super) async fn measure(
 }
 
 /// A closed session with so many events; its head is there while this process lives.
-async fn recorded(engine: &Engine, events: u64) -> anyhow::Result<SessionId> {
-    let session = engine.create(agent()?).start().await?;
+async fn recorded(engine: &Engine, agent: &Agent, events: u64) -> anyhow::Result<SessionId> {
+    let session = engine.create(agent.clone()).start().await?;
     session.close().await;
     let id = session.session_id().clone();
     drop(session);
@@ -54,8 +54,8 @@ async fn resume(
     records: &str,
 ) -> anyhow::Result<()> {
     let ids = [
-        recorded(engine, SHORT).await?,
-        recorded(engine, LONG).await?,
+        recorded(engine, &agent()?, SHORT).await?,
+        recorded(engine, &agent()?, LONG).await?,
     ];
     let mut resumes = [Samples::default(), Samples::default()];
     let mut firsts = [Samples::default(), Samples::default()];
@@ -100,13 +100,14 @@ fn handles(table: &mut Table, scratch: &Path, records: &str) -> anyhow::Result<(
 /// What one of the handles keeps, in this process.
 pub(super) async fn kept(scratch: &Path) -> anyhow::Result<Kept> {
     let engine = Engine::local(scratch.join("handles")).await?;
+    let agent = agent()?;
     let mut kept = Vec::with_capacity(HANDLES);
     let mut before = 0;
     for number in 0..HANDLES {
         if number == FIRST {
             before = resident()?;
         }
-        let id = recorded(&engine, EVENTS).await?;
+        let id = recorded(&engine, &agent, EVENTS).await?;
         let session = engine.resume(&id).await?;
         turns(&session, 1).await?;
         session.close().await;
