@@ -22,6 +22,8 @@ mod memory;
 mod memory_backend;
 #[path = "stack/memory_commits.rs"]
 mod memory_commits;
+#[path = "stack/memory_commits_property.rs"]
+mod memory_commits_property;
 #[path = "stack/memory_history.rs"]
 mod memory_history;
 #[path = "stack/memory_lineage.rs"]
@@ -34,12 +36,14 @@ mod memory_patch;
 mod model;
 #[path = "stack/mounts.rs"]
 mod mounts;
-#[path = "stack/moves.rs"]
+#[path = "stack/moves/mod.rs"]
 mod moves;
 #[path = "stack/one_entry.rs"]
 mod one_entry;
 #[path = "stack/overlaps.rs"]
 mod overlaps;
+#[path = "stack/overlaps_property.rs"]
+mod overlaps_property;
 #[path = "stack/policy.rs"]
 mod policy;
 #[path = "stack/policy_files.rs"]
